@@ -66,7 +66,7 @@ def test_quantities_are_changed_as_scenarios_write_them(what: str, value: str) -
         ("link wifi", "write link NAME down"),
         ("link wifi rate", "write link wifi rate VALUE"),
         ("link wifi rate 2 Mbit", "write link wifi rate VALUE"),
-        ("wait", "write wait 2s"),
+        ("wait", "write the time to wait, such as wait 2s"),
         ("wait 5", "is not a duration"),
         ("wait 25h", "must be between 0s and 24h"),
         ("status now", "takes no arguments"),

@@ -78,7 +78,7 @@ def test_a_good_one_is_read(result: Path) -> None:
         ("run.json", b'{"mptcplab": 1, "runs": []}', "has no version"),
         ("scenario.toml", b"x = ", "is not TOML"),
         ("scenario.toml", b"x = " + b"[" * 100_000, "is not TOML"),
-        ("scenario.toml", b"paths = 3", "paths are not named tables"),
+        ("scenario.toml", b"paths = 3", "paths does not contain named tables"),
         ("scenario.toml", b"\xff", "not UTF-8"),
         ("samples.parquet", b"", "is not a readable Parquet file"),
         ("samples.parquet", b"PAR1" + b"\xff" * 60 + b"PAR1", "is not a readable Parquet file"),

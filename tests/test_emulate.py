@@ -259,7 +259,7 @@ NOT_THERE = TWO + '[[events]]\nat = "1s"\npath = "wify"\nset = { up = false }\n'
         (MIDDLEBOX, ["--", "true"], 2, "middleboxes work only in simulated networks"),
         (NOT_THERE, ["--", "true"], 2, "wify"),
         (TWO, ["--", "no-such-command"], 2, "command 'no-such-command' not found"),
-        (TWO, ["--peer", "'", "--", "true"], 2, "write it as for a shell"),
+        (TWO, ["--peer", "'", "--", "true"], 2, "write it as in a shell"),
         (TWO, ["--peer", "", "--", "true"], 2, "--peer is empty"),
         (TWO, ["--on", "mars", "--", "true"], 2, "no host 'mars'; choose from: client, server"),
         (TWO, ["--pcap", "no/such/file", "--", "true"], 2, "cannot write the capture no/such/file"),

@@ -92,7 +92,7 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
         (("events", "traced", "--picture", "sequenc"), "did you mean sequence"),
         (("events", "traced", "--picture", "sequence", "--output", "x.txt"), "must end with .png, .svg or .pdf"),
         (("events", "traced", "--output", "x.png"), "--output needs a figure"),
-        (("events", "traced", "--picture", "limits"), "trace them with --trace subflow_blocked"),
+        (("events", "traced", "--picture", "limits"), "repeat the run with --trace subflow_blocked"),
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], output: str) -> None:
@@ -188,7 +188,7 @@ def test_rows_read_as_lines(traced: Path) -> None:
     run = load(traced)
     text = rows_text(run.select(Selection(kinds="rtt")), most=3)
     assert "rtt sample  rtt 20.144 ms" in text
-    assert "more (--most N" in text
+    assert "more events (--most N" in text
     with pytest.raises(BadResult, match="unknown flow"):
         run.select(Selection(flow="b"))
 

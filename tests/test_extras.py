@@ -78,7 +78,7 @@ def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str)
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     name = "'mptcplab[cluster]'" if package == "distributed" else package
-    assert line == f"mptcplab: this needs {package}, which is not installed: pip install {name}"
+    assert line == f"mptcplab: the package {package} is required, but not installed; run: pip install {name}"
 
 
 def test_a_sweep_prints_its_table(two: Path) -> None:
@@ -100,5 +100,5 @@ def test_in_python_what_is_missing_is_named(two: Path, use: str, package: str) -
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=two, capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
-        f"ModuleNotFoundError: this needs {package}, which is not installed: pip install {package}"
+        f"ModuleNotFoundError: the package {package} is required, but not installed; run: pip install {package}"
     )

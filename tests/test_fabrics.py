@@ -46,7 +46,9 @@ def test_links_one_by_one_and_by_seed(cli: Cli, fabric: Path) -> None:
     text = cli("link-stats", str(fabric)).stdout
     assert "agg-1-1-core-1" in text
     assert len(text.splitlines()) == 97
-    assert "no run with seed 9 (there are: 1, 2)" in cli("link-stats", str(fabric), "--seed", "9", expect=2).stderr
+    assert (
+        "no run with seed 9 (available seeds: 1, 2)" in cli("link-stats", str(fabric), "--seed", "9", expect=2).stderr
+    )
 
 
 def test_kinds_of_nodes() -> None:

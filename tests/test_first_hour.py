@@ -97,7 +97,7 @@ def test_a_picture_of_one_of_several_runs_says_so(cli: Cli, tmp_path: Path, monk
         monkeypatch.setattr(module, "png", seen)
     assert commands.main(["plot", "out", "--seed", "2", "--output", "x.png"]) == 0
     assert commands.main(["run", "three.toml", "--seeds", "2", "--output", "again", "--quiet"]) == 0
-    assert titles == ["three, seed 2: one of 2 runs", "three, seed 1: one of 2"]
+    assert titles == ["three, seed 2: one of 2 runs", "three, seed 1: one of 2 runs"]
 
 
 def test_no_two_curves_of_a_legend_look_alike() -> None:

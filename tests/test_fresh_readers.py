@@ -50,7 +50,7 @@ def test_the_buffer_that_is_full_is_named(send: str, receive: str, full: str, ot
     for limits in (far["sender_limits"], far["limits"]):
         assert limits[full] > 0.2, limits
         assert limits[other] < 0.05, limits
-    assert f"the {full.replace('_', ' ')} was full" in run.summary() or "head of line" in run.summary()
+    assert f"the {full.replace('_', ' ')} was full" in run.summary() or "head-of-line" in run.summary()
 
 
 def test_reinjections_count_after_the_warm_up_as_the_rates_next_to_them() -> None:
@@ -60,7 +60,7 @@ def test_reinjections_count_after_the_warm_up_as_the_rates_next_to_them() -> Non
     before = values[times <= 2.0][-1]
     assert before > 0
     assert run.flow("f")["reinjected"] == values[-1] - before > 0
-    assert "also queued on another path, as Linux counts it" in run.summary()
+    assert "also queued on another path, as Linux counts reinjections" in run.summary()
 
 
 def test_one_path_has_no_other_one_to_reinject_on() -> None:
@@ -127,7 +127,7 @@ def test_a_call_that_is_never_late_gets_one_sentence() -> None:
     [answer] = explain(call, seeds=[1])
     assert answer.tried == []
     [sentence] = answer.sentences()
-    assert "0.0% of its blocks come after their deadline" in sentence
+    assert "0.0% of the flow's blocks arrive after their deadline" in sentence
     assert sentence.endswith("No change is needed, and none was tested.")
 
 
@@ -277,9 +277,9 @@ def test_round_trips_end_with_their_flow() -> None:
 def test_the_names_of_curves_are_in_the_error(cli: Cli) -> None:
     cli("run", "slow.toml", "--output", "res", "--quiet")
     output = cli("cdf", "res", "--metric", "latency", expect=2).stderr
-    assert "write DIR:FLOW; latency belongs to a flow: res:call" in output
+    assert "write DIR:FLOW, because latency is measured per flow: res:call" in output
     output = cli("cdf", "res", expect=2).stderr
-    assert "throughput belongs to a path: res:wifi, res:total" in output
+    assert "throughput is measured per path: res:wifi, res:total" in output
 
 
 @pytest.mark.usefixtures("slow")

@@ -147,7 +147,7 @@ def test_who_holds_it_is_said(cli: Cli, tmp_path: Path) -> None:
         assert [line.split()[1:] for line in output[1:]] == [["not", "loaded"]] * 2
         # It is unloaded with the process that holds it.
         assert (
-            f"it is unloaded when process {process.pid}"
+            f"it will be unloaded when process {process.pid}"
             in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
         )
         process.send_signal(signal.SIGINT)
@@ -202,11 +202,11 @@ def test_it_takes_rights(tmp_path: Path) -> None:
         [*powerless, *COMMAND, "load", "lia"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1, done
-    assert done.stderr == "mptcplab: loading requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)\n"
+    assert done.stderr == "mptcplab: loading a controller requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)\n"
     # Looking takes none, but does not see all.
     with started([*COMMAND, "load", "lia"], tmp_path):
         for verb, code, says in (
-            ("status", 0, "loaded; only root sees by whom"),
+            ("status", 0, "loaded; only root can see who loaded it"),
             ("unload", 1, "only root may unload it"),
         ):
             words = [*powerless, *COMMAND, verb, *(["lia"] if verb == "unload" else [])]
@@ -261,7 +261,7 @@ def test_what_the_verifier_refuses_is_in_a_file(
     output = capfd.readouterr().err
     assert output.startswith("mptcplab: the kernel's verifier rejects lia: "), output
     assert output.count("\n") == 1
-    assert "the last lines are in mptcplab_lia.verifier.txt" in output
+    assert "the end of the verifier's output is in mptcplab_lia.verifier.txt" in output
     assert (tmp_path / "mptcplab_lia.verifier.txt").read_text().strip()
 
 
@@ -281,12 +281,12 @@ def test_a_pinned_one_stays_until_it_is_unloaded(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     out, err = done.stdout.splitlines(), done.stderr.splitlines()
     assert err == [
-        "mptcplab: the BPF file system for pins is not mounted: mount -t bpf bpf /sys/fs/bpf",
-        f"mptcplab: {LIA} is already loaded and pinned: mptcplab kernel congestion unload lia",
+        "mptcplab: the BPF file system for pins is not mounted; to mount it: mount -t bpf bpf /sys/fs/bpf",
+        f"mptcplab: {LIA} is already loaded and pinned; to unload it: mptcplab kernel congestion unload lia",
         f"mptcplab: {LIA} is not loaded",
     ]
     assert [line for line in out if line.startswith("code")] == ["code 1"] * 3
-    assert f"{LIA} stays loaded: {PINS}/lia" in out[1]
+    assert f"{LIA} stays loaded at {PINS}/lia" in out[1]
     assert out[2].startswith(f"{LIA:<15} loaded, pinned at {PINS}/lia"), out
     assert f"{LIA} is unloaded" in out
     assert f"{LIA:<15} not loaded" in out
@@ -301,7 +301,7 @@ def test_names_in_the_kernel_are_ours_unless_others_are_wanted(monkeypatch: pyte
     assert controllers.kernel_name("lia") == "own_lia"
     for wrong in ("1a", "A", "../x", "a b", "elevenchars"):
         monkeypatch.setenv(controllers.OWN_PREFIX, wrong)
-        with pytest.raises(controllers.CannotLoad, match="must be at most 10 of a-z"):
+        with pytest.raises(controllers.CannotLoad, match="must have at most 10 characters of a-z"):
             controllers.kernel_name("lia")
 
 

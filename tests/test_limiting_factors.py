@@ -54,8 +54,8 @@ def test_a_sentence_says_where_which_reason_is_the_heaviest() -> None:
         f"a: the send buffer limited the flow up to 2 KB (90 to 100 % of the time), {older} at 3 KB (80 %)."
     )
     assert second == (
-        "a: goodput falls from 8.0 Mb/s at 2 KB to 4.0 at 3 KB, "
-        f"and the share of time of {older} grows from 10 to 80 %."
+        "a: goodput falls from 8.0 Mb/s at 2 KB to 4.0 Mb/s at 3 KB, "
+        f"and the share of time limited by {older} grows from 10 to 80 %."
     )
 
 

@@ -42,9 +42,11 @@ set = { up = false }
 def test_why_names_nagle_where_it_makes_blocks_late() -> None:
     [answer] = explain(Scenario.parse(HELD))
     compared, causes, change = answer.sentences()
-    assert re.search(r"40\.\d% of its blocks come after their deadline", compared)
-    assert re.match(r"Nagle's algorithm delayed the ends of blocks \(without it: 0\.\d%; TCP_NODELAY", causes)
-    assert re.fullmatch(r"With nagle = false: 0\.\d%\.", change)
+    assert re.search(r"40\.\d% of the flow's blocks arrive after their deadline", compared)
+    assert re.match(
+        r"Nagle's algorithm delayed the ends of blocks \(without this algorithm: 0\.\d%; TCP_NODELAY", causes
+    )
+    assert re.fullmatch(r"With nagle = false, 0\.\d% of the flow's blocks arrive after their deadline\.", change)
 
 
 def test_why_names_nagle_where_it_makes_blocks_slow() -> None:

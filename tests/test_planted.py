@@ -175,15 +175,15 @@ def test_only_claims_that_held_can_be_turned() -> None:
 def test_what_the_page_says_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sensitivity_text, "_record", lambda: KEPT_RECORD)
     assert "CWmin" in sensitivity_text.of_claim("A-1.1")
-    assert sensitivity_text.of_claim("A-1.2") == "not tested: fails at the effort of that record"
-    assert "none of 3 makes this claim fail" in sensitivity_text.of_claim("B-1.1")
+    assert sensitivity_text.of_claim("A-1.2") == "not tested; verdict without errors: fails"
+    assert "none of 3 errors makes this claim fail" in sensitivity_text.of_claim("B-1.1")
     assert sensitivity_text.of_claim("Z-1") == "not recorded"
     monkeypatch.setattr(
         sensitivity, "by_seeds", lambda: {"A-1.1": {"1": "holds", "61": "undecided"}, "B-1.1": {"1": "holds"}}
     )
     assert (
         sensitivity_text.of_seeds("A-1.1")
-        == "this verdict depends on the seeds: holds from seed 1, undecided from seed 61"
+        == "the verdict depends on the seeds: holds with seeds from 1, undecided with seeds from 61"
     )
     assert sensitivity_text.of_seeds("B-1.1") == sensitivity_text.of_seeds("C-1.1") == ""
 

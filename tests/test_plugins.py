@@ -117,7 +117,7 @@ def test_a_command_from_elsewhere_is_a_command(process: Cli, site: Path) -> None
 BROKEN = {
     "no module": ("no_such_module:STUDY", "ModuleNotFoundError: No module named 'no_such_module'"),
     "no object": ("neighbour:NOTHING", "AttributeError: module 'neighbour' has no attribute 'NOTHING'"),
-    "no study": ("neighbour:NAME", "TypeError: it is a str, not a mptcplab.studies.Study"),
+    "no study": ("neighbour:NAME", "TypeError: the object is a str, not a mptcplab.studies.Study"),
     "no experiment": ("neighbour:EMPTY", "TypeError: one of its experiments is a int, not a "),
     "fault": ("neighbour_fault", "ZeroDivisionError: division by zero"),
     "taken": ("neighbour:TAKEN", "ValueError: a study named 'ucl-wifi' already exists"),
@@ -150,7 +150,7 @@ def test_a_broken_command_leaves_the_others_alone(process: Cli, site: Path) -> N
     assert json.loads(done.stdout)["properties"]
     assert done.stderr == (
         "mptcplab: the command 'greet' of the package neighbour 1.2 cannot be used: "
-        "TypeError: it has no HELP, EXAMPLE, arguments, execute\n"
+        "TypeError: the module has no HELP, EXAMPLE, arguments, execute\n"
     )
     process("greet", "Ada", expect=2)
 

@@ -37,7 +37,7 @@ def test_a_sweep_of_what_study_wrote(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "mine.svg").read_bytes().startswith(b"<?xml")
     (axes,) = plot_published(load(tmp_path / "mine"), C1).axes
     drawn = {str(line.get_label()): line for line in axes.lines}
-    own = [line for label, line in drawn.items() if label.startswith("yours")]
+    own = [line for label, line in drawn.items() if label.startswith("your runs")]
     assert [np.asarray(line.get_xdata()).tolist() for line in own] == [[50, 200]]
     assert "[KB = 1024 B]" in axes.get_xlabel()
     gold = {
@@ -67,7 +67,7 @@ def test_runs_of_other_send_buffers_are_another_curve(tmp_path: Path) -> None:
         small(rcvbuf=rcvbuf, sndbuf=sndbuf).run().save(tmp_path / str(at))
     merge([tmp_path / str(at) for at in range(4)], tmp_path / "all")
     (axes,) = plot_published(load(tmp_path / "all"), C1).axes
-    own = [line for line in axes.lines if str(line.get_label()).startswith("yours")]
+    own = [line for line in axes.lines if str(line.get_label()).startswith("your runs")]
     # Send buffers equal to the receive buffer form one curve, those of 1 MB another.
     assert [np.asarray(line.get_xdata()).tolist() for line in own] == [[50, 200], [50, 200]]
 
@@ -107,14 +107,14 @@ def test_what_did_not_end_is_left_out_and_said(tmp_path: Path) -> None:
     transfers("50kB").run().save(tmp_path / "done")
     transfers("50MB").run().save(tmp_path / "cut")
     done, cut = (plot_published(load(tmp_path / name), single).axes[0] for name in ("done", "cut"))
-    assert "excluded: 1 of 2 transfers did not end" in [str(line.get_label()) for line in cut.lines]
+    assert "excluded: 1 of 2 transfers, which did not end" in [str(line.get_label()) for line in cut.lines]
     assert not any("left out" in str(line.get_label()) for line in done.lines)
     (took,) = measured(load(tmp_path / "cut"))
     short = next(row["completion_s"] for row in took.flows if row["flow"] == "b")
-    drawn = next(line for line in cut.lines if str(line.get_label()).startswith("yours"))
+    drawn = next(line for line in cut.lines if str(line.get_label()).startswith("your runs"))
     assert np.asarray(drawn.get_ydata()).tolist() == [pytest.approx(short)]
     small().run().save(tmp_path / "bulk")
-    with pytest.raises(BadResult, match="no transfer ended, so there is no time of a transfer"):
+    with pytest.raises(BadResult, match="no transfer ended, so there is no completion time of a transfer"):
         plot_published(load(tmp_path / "bulk"), single)
 
 
@@ -147,7 +147,7 @@ def one_transfer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("experiment", "table", "change", "says"),
     [
-        ("cs244-rcvbuf/C1", "flows", filled("goodput", None), "flows.parquet has no goodput of bulk, seed 1"),
+        ("cs244-rcvbuf/C1", "flows", filled("goodput", None), "flows.parquet has no goodput of the flow bulk with seed 1"),
         ("cs244-rcvbuf/C1", "flows", without("goodput"), "has no column 'goodput'"),
         ("cs244-rcvbuf/C1", "flows", without("flow"), "has no column 'flow'"),
         ("cs244-rcvbuf/C1", "paths", without("path"), "has no column 'path'"),

@@ -179,7 +179,7 @@ def test_seeds_that_repeat_nothing_are_told(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(text.replace("baselines = true", ""))
     output = cli("run", "plain.toml", "--seeds", "2").stdout
     assert "this network has no random events. Seeds change only the small delays of hosts" in output
-    assert 'trace_start = "random" starts each run at another place' in output
+    assert 'trace_start = "random" starts each run at a random position' in output
     assert "this network has no random" not in cli("run", "plain.toml").stdout
     for more in ("paths.*.loss=1%", "paths.wifi.trace_start=random", "paths.3g.jitter=1ms"):
         assert "this network has no random" not in cli("run", "plain.toml", "--seeds", "2", "--set", more).stdout

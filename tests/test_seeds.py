@@ -59,7 +59,7 @@ AT_LEAST = Bound("it", low=0.5)
     [
         (99, "holds", ""),
         (1, "fails", ""),
-        (5, "undecided", "holds, holds, fails; all together: undecided"),
+        (5, "undecided", "holds, holds, fails; all seeds together: undecided"),
         (3, "undecided", "holds, fails, fails"),
     ],
 )
@@ -80,7 +80,7 @@ def test_in_full_blocks_of_seeds_have_to_agree(
         (99, 99, "holds", ""),
         (1, 1, "fails", ""),
         (99, 5, "undecided", "holds, holds, fails; longer runs: holds"),
-        (1, 99, "fails", "Blocks of shorter runs agree on: holds."),
+        (1, 99, "fails", "With shorter runs, all blocks of seeds agree on: holds."),
     ],
 )
 def test_blocks_of_shorter_runs_qualify_what_longer_ones_say(

@@ -56,18 +56,18 @@ def test_a_report_of_one_experiment_says_what_was_run(cli: Cli, tmp_path: Path) 
     rows = re.findall(r"<tr><td>([^<]*)</td><td>[^<]*</td>.*?<td class=\"number\">(\d+)</td></tr>", page)
     silent = [name for name, count in rows if count == "0"]
     assert silent
-    assert "Each is noticed by some claim" not in page
-    assert f"No claim of this report notices: {', '.join(silent)}." in page
+    assert "Each error makes at least one claim fail" not in page
+    assert f"No claim of this report fails with: {', '.join(silent)}." in page
 
 
 def test_what_is_said_of_planted_errors_is_what_their_table_says(monkeypatch: pytest.MonkeyPatch) -> None:
     record = sensitivity.read(sensitivity.SHIPPED)
     names = [name for name in record["turned"] if name != sensitivity.CONTROL]
-    assert sensitivity_text._unnoticed(record, []) == "Each is noticed by some claim."
+    assert sensitivity_text._unnoticed(record, []) == "Each error makes at least one claim fail."
     monkeypatch.setattr(sensitivity, "unnoticed", lambda _: names[:1])
-    assert sensitivity_text._unnoticed(record, names[:1]) == f"No claim of this report notices: {names[0]}."
-    assert sensitivity_text._unnoticed(record, names[:2]).endswith(f"Claims of other experiments notice {names[1]}.")
-    assert sensitivity_text._unnoticed(record, names[1:3]).endswith("Claims of other experiments notice these.")
+    assert sensitivity_text._unnoticed(record, names[:1]) == f"No claim of this report fails with: {names[0]}."
+    assert sensitivity_text._unnoticed(record, names[:2]).endswith(f"Claims of other experiments fail with {names[1]}.")
+    assert sensitivity_text._unnoticed(record, names[1:3]).endswith("Claims of other experiments fail with these.")
 
 
 def test_a_run_in_python_knows_its_capacity_and_its_limits(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_word_of_the_shell_is_no_program_to_install(cli: Cli, tmp_path: Path) 
     (tmp_path / "two.toml").write_text(cli("example").stdout)
     peer = "cd x && python3 -m http.server 8000"
     told_of = cli("emulate", "two.toml", "--peer", peer, "--", "true", expect=2).stderr
-    assert "it is a shell builtin: sh -c" in told_of
+    assert "it is a shell builtin; write sh -c" in told_of
 
 
 def test_what_was_not_measured_is_nobody_s_view() -> None:

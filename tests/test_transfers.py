@@ -79,7 +79,7 @@ def test_a_terminal_is_drawn_again(clock: Clock) -> None:
     watch.show(info(3_000_000, 1_000_000))
     first = out.getvalue()
     assert "4.00 MB, 64.00 Mb/s" in first
-    assert "wlan              48.00 Mb/s   75%  rtt 21.50 ms, cwnd 64.00 kB, 3 retransmitted" in first
+    assert "wlan              48.00 Mb/s   75%  rtt 21.50 ms, cwnd 64.00 kB, 3 retransmissions" in first
     assert "lte               16.00 Mb/s   25%" in first
     assert "backup" in first.splitlines()[2]
     clock.now += 1
@@ -126,5 +126,5 @@ def test_a_peer_that_never_spoke_mptcp_is_not_said_to_have_fallen_back() -> None
     plain = {**done, "connection": {**done["connection"], "fallback": True, "remote_token": None, "mode": "tcp"}}
     for sending in (True, False):
         output = transfers.summary(plain, sending=sending)
-        assert "(TCP: the peer or the path did not agree to MPTCP, lia" in output
+        assert "(TCP: the peer or a middlebox did not accept MPTCP, lia" in output
         assert "fallen back" not in output

@@ -56,7 +56,7 @@ def test_predictions_are_written_with_their_hash(cli: Cli, cell: Path, tmp_path:
         (lambda text: text.replace('"share"', '"shares"'), [], "no predictions"),
         (lambda text: text.replace('"kind"', '"kinds"'), [], "no predictions"),
         (lambda text: text.replace('"prediction"', '"measurement"'), [], "is a measurement, not a prediction"),
-        (lambda text: text, ["--sha256", "12ab"], "not 12ab: these are other predictions"),
+        (lambda text: text, ["--sha256", "12ab"], "not 12ab: the file contains other predictions"),
         (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "hash mismatch"),
         (lambda text: text, ["--seed", "2"], "the predictions use seeds [1], not [2]"),
         (lambda _: "{}", [], "no predictions"),
@@ -83,7 +83,7 @@ def test_another_scenario_was_not_predicted(cli: Cli, cell: Path) -> None:
 
 def test_what_is_predicted_is_not_measured(cli: Cli, cell: Path) -> None:
     err = cli("validate", cell, "--predict", "one.json", "--output", "two.json", expect=2).stderr
-    assert "--predict measures nothing" in err
+    assert "--predict runs nothing on the kernel" in err
 
 
 @pytest.mark.parametrize("option", ["--predict", "--output"])
@@ -113,7 +113,7 @@ def test_what_cannot_fail_is_counted_apart() -> None:
     message = tell(rows)
     assert "2 of 3 flows without saturated paths, 1 of 1 flow that saturate their paths" in message
     assert "within 0.05: 0 of 1 flow" in message
-    assert "excluded: 1 failed, 1 doubtful" in message
+    assert "excluded flows: 1 failed, 1 doubtful" in message
 
 
 def test_capacity_is_that_of_fixed_paths() -> None:
@@ -168,7 +168,7 @@ def test_what_went_wrong_ends_with_an_error(
     assert command_line.main(["validate", str(cell), "--quiet"]) == 1
     message = capsys.readouterr()
     assert "FAILED: seed 1: congestion reno was asked for" in message.out
-    assert "excluded: 1 failed, 0 doubtful" in message.out
+    assert "excluded flows: 1 failed, 0 doubtful" in message.out
     assert "congestion reno was asked for" in message.err
 
 
@@ -187,7 +187,7 @@ def test_the_kernel_stands_beside_the_simulator(machine: Machine, cli: Cli, cell
     predicted = json.loads((machine.directory / "one.json").read_text())["sha256"]
     done = cli("validate", cell, "--against", "one.json", "--sha256", predicted, "--output", "kernel.json", "--json")
     (row,) = json.loads(done.stdout)
-    assert "seed 1: 4 s" in done.stderr
+    assert "seed 1: runs for 4 s" in done.stderr
     assert row["flow"] == "bulk"
     assert row["goodput_sim"][0] > 7e6
     assert row["goodput_kernel"][0] > 0

@@ -82,7 +82,7 @@ def test_one_failure_fails_and_one_doubt_leaves_undecided() -> None:
 def test_over_readings_the_one_network_decides_and_an_open_one_depends() -> None:
     assert over_readings({"a": "holds", "b": "fails"}, "a", "it is said") == (
         "holds",
-        "Judged with a: it is said. Other interpretations: fails with b.",
+        "The verdict uses a: it is said. Other interpretations: fails with b.",
     )
     verdict, words = over_readings({"a": "holds", "b": "fails"}, None, "which")
     assert verdict == "depends"
@@ -163,7 +163,7 @@ def test_a_wider_bound_is_found() -> None:
         "A-2.1: `rate` allows 1.5; the agreed minimum is 1.7",
         "A-2.1: the bound `more` is not listed in agreed.json",
         "A-3.2: the agreed bound `of the model` is not checked",
-        "Z-1: not in agreed.json",
+        "Z-1: the claim is not in agreed.json",
     ]
 
 
@@ -177,7 +177,7 @@ def test_each_mutant_swaps_something_in_some_study(name: str) -> None:
         {"A-1.1": "holds", "A-1.2": "holds", "A-1.3": "fails"}, {name: {"A-1.1": "fails", "A-1.2": "undecided"}}
     )
     assert f"| {name} | {MUTANTS[name].words} | A-1.1 | – | A-1.2 | 1 |" in table
-    assert "No mutant makes 1 of 2 claims that hold fail (50%): A-1.2." in table
+    assert "1 of the 2 claims that hold do not fail with any of these errors (50%): A-1.2." in table
 
 
 def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> None:
@@ -228,7 +228,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
     kept["facts"]["A-1.6"]["verdict"] = "fails"
     path.write_text(json.dumps(kept))
     told = cli(*base, "--compare", "verdicts.json", expect=1).stderr
-    assert f"verdict changed: A-1.6: recorded fails, found {recorded}" in told
+    assert f"verdict changed: A-1.6: fails in the record, {recorded} in this run" in told
     assert "--because" in told
     assert "give the reason with --because" in cli(*base, "--record", "verdicts.json", expect=2).stderr
     cli(*base, "--record", "verdicts.json", "--because", "a test")

@@ -138,7 +138,7 @@ def test_a_connection_that_never_opened_has_its_cause() -> None:
     lossy = Scenario.parse('duration = "5s"\n' + paths.format(loss="100%", up="true"))
     output = lossy.run(trace=events.REASONS).summary()
     assert re.search(r"never connected: segments of its handshake were lost \(\d at random on a\)", output), output
-    assert 'with another first path it may connect, as in paths = ["b", "a"]' in output
+    assert 'with another first path, the connection may open: paths = ["b", "a"]' in output
     down = Scenario.parse('duration = "5s"\n' + paths.format(loss="0%", up="false"))
     assert "while a was down" in down.run(trace=events.REASONS).summary()
     [answer] = explain(lossy, seeds=[1])
@@ -217,7 +217,9 @@ def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
 def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:
     run = Scenario.parse(OPERATOR.format(dsl="false", lte="true", path="dsl")).run(trace=events.REASONS)
     output = run.summary()
-    assert re.search(r"goodput 18\.\d\d Mb/s after a handshake of 7\.0\d s, 10\.\d\d Mb/s with it, of 41", output)
+    assert re.search(
+        r"goodput 18\.\d\d Mb/s after a handshake of 7\.0\d s \(10\.\d\d Mb/s including the handshake\) of 41", output
+    )
     assert "several SYNs were not answered, so the next one had no options of Multipath TCP" in output
 
 
@@ -233,7 +235,7 @@ def test_lateness_counts_where_there_is_a_deadline() -> None:
     scenario = Scenario.packaged("call").vary({"flows.call.opportunistic_retransmission": False, "duration": "10s"})
     [answer] = explain(scenario, seeds=[1])
     assert re.search(
-        r"\d% of its blocks come after their deadline\. With plain TCP: .* over wifi", answer.sentences()[0]
+        r"\d% of the flow's blocks arrive after their deadline\. With plain TCP: .* over wifi", answer.sentences()[0]
     )
     assert answer.remedy is not None
     assert answer.delay is not None

@@ -298,7 +298,7 @@ def test_an_end_that_fails_says_why(
 
     monkeypatch.setattr(live_bench, "_set_up", to_nobody)
     with pytest.raises(
-        live_bench.CannotMeasure, match=rf"the sender of {sender} to linux over 1 paths failed: \w*Error: .+"
+        live_bench.CannotMeasure, match=rf"{sender} to linux over 1 paths: the sender failed: \w*Error: .+"
     ):
         live_bench.measure(1, 0.1, 0.1, [live_bench.Case(sender, "linux")], lambda _: None)
     assert tried == (1 + live_bench.FAILURES if sender == "linux" else 1), "what is ours is tried once"

@@ -42,7 +42,7 @@ def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
 
     def name_of(found: Any) -> str:
         if not isinstance(found, Study):
-            raise TypeError(f"it is {_kind(found)}, not a mptcplab.studies.Study")
+            raise TypeError(f"the object is {_kind(found)}, not a mptcplab.studies.Study")
         strange = [one for one in found.experiments if not isinstance(one, Experiment)]
         if strange:
             raise TypeError(f"one of its experiments is {_kind(strange[0])}, not a mptcplab.studies.base.Experiment")
@@ -58,7 +58,7 @@ def commands(taken: Iterable[str]) -> tuple[dict[str, Command], dict[str, str]]:
         missing = [name for name in ("NAME", "HELP", "EXAMPLE") if not isinstance(getattr(found, name, None), str)]
         missing += [name for name in ("arguments", "execute") if not callable(getattr(found, name, None))]
         if missing:
-            raise TypeError(f"it has no {', '.join(missing)}")
+            raise TypeError(f"the module has no {', '.join(missing)}")
         return cast(Command, found).NAME
 
     return _load(COMMANDS, "command", taken, name_of)
@@ -93,7 +93,7 @@ def _named(point: EntryPoint, name_of: Callable[[Any], str], known: set[str], wh
 
 
 def _package(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else f"behind {point.value}"
+    return f"{point.dist.name} {point.dist.version}" if point.dist else f"that provides {point.value}"
 
 
 def _kind(value: object) -> str:

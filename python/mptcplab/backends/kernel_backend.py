@@ -135,10 +135,10 @@ def _in_words(replacements: list[Replacement]) -> str:
     for replacement in replacements:
         flows.setdefault(replacement.flow, []).append(str(replacement))
     first, whats = next(iter(flows.items()))
-    others = f", and {len(flows) - 1} more flows" if len(flows) > 1 else ""
+    others = f" ({len(flows) - 1} more flows have such settings)" if len(flows) > 1 else ""
     return (
         f"flow {first!r} has settings that the kernel does not support: {', '.join(whats)}{others}; "
-        f"{_loading(replacements)}--closest replaces them by the closest supported ones"
+        f"{_loading(replacements)}--closest replaces these settings by the closest supported ones"
     )
 
 
@@ -152,7 +152,7 @@ def _loading(replacements: list[Replacement]) -> str:
 
 def report_text(report: Report) -> str:
     """The report as text."""
-    lines = [f"  on Linux {report.kernel}" if report.kernel else "  on mptcplab's own stack, in real time"]
+    lines = [f"  run on Linux {report.kernel}" if report.kernel else "  run on mptcplab's own stack, in real time"]
     rules = sorted({one.congestion for one in report.flows if one.congestion})
     if rules:
         lines.append(f"    congestion control: {', '.join(rules)}")
@@ -167,5 +167,9 @@ def report_text(report: Report) -> str:
         late = report.links["lateness"]
         half, most, all_of_them = (f"{1e3 * late_s:.2f} ms" for late_s in (late["p50_s"], late["p99_s"], late["max_s"]))
         lines.append(f"    added delay: median {half}, p99 {most}, max {all_of_them} ({late['count']} packets)")
-    lines.append(f"    DOUBTFUL: {report.doubts}" if report.doubts else "    timing OK: too small to affect results")
+    lines.append(
+        f"    DOUBTFUL: {report.doubts}"
+        if report.doubts
+        else "    timing OK: the added delay is too small to affect results"
+    )
     return "\n".join(lines)

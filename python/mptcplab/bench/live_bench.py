@@ -21,9 +21,9 @@ from mptcplab.emulation.namespaces import CannotMake, Namespace, namespace
 Stack = Literal["linux", "ours"]
 
 LINUX_CONTROLLER = "cubic"
-"""The congestion controller of Linux's end on every machine: the kernel's default."""
+"""The controller that Linux's end uses, also on machines with another default: the default of Linux itself."""
 FAILURES = 2
-"""Failures of a case between two Linux hosts that are repeated. One more ends the benchmark."""
+"""Failed measurements of a case between two Linux hosts that are repeated. One more ends the benchmark."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _tally(end: subprocess.Popen[str], name: str, case: Case) -> Tally:
 
 def _why(end: subprocess.Popen[str], message: str, name: str, case: Case) -> str:
     last = message.strip().splitlines()[-1] if message.strip() else f"exit code {end.wait()}"
-    return f"the {name} of {case.sender} to {case.receiver} over {case.paths} paths failed: {last}"
+    return f"{case.sender} to {case.receiver} over {case.paths} paths: the {name} failed: {last}"
 
 
 @contextmanager

@@ -163,9 +163,9 @@ def run(order: Order) -> Tally:
         deadline = time.monotonic() + PATIENCE
         while paths() < order["paths"]:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{paths()} of {order['paths']} subflows after {PATIENCE} s")
+                raise TimeoutError(f"only {paths()} of {order['paths']} subflows were established within {PATIENCE} s")
             if not move():
-                raise ConnectionError("the peer closed before all subflows were open")
+                raise ConnectionError("the peer closed the connection before all subflows were established")
         begin = time.monotonic() + order["warm_up"]
         while time.monotonic() < begin:
             move()

@@ -40,7 +40,7 @@ def _in_process(name: str, file: Path) -> Row:
         [sys.executable, "-m", "mptcplab.bench.simulator", name, str(file)], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip() or f"the benchmark {name} ended with {done.returncode}")
+        raise RuntimeError(done.stderr.strip() or f"the benchmark {name} ended with exit code {done.returncode}")
     row: Row = json.loads(done.stdout)
     return row
 

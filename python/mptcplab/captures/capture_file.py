@@ -55,7 +55,9 @@ class Source:
         if length > LARGEST:
             raise self.bad(f"the block at byte {self.at} has an invalid length of {length} bytes")
         if self.most is not None and self.at + length > self.most:
-            raise self.bad(f"more than {self.most} bytes; split it with editcap, or raise the limit with --most")
+            raise self.bad(
+                f"has more than {self.most} bytes; split the file with editcap, or raise the limit with --most"
+            )
         data = self._read(length)
         if len(data) < length:
             raise CutOff(f"{self.file}: cut off at byte {self.at + len(data)}")
@@ -76,7 +78,7 @@ class Source:
         except EOFError as error:
             raise CutOff(f"{self.file}: cut off at byte {self.at} of the uncompressed data") from error
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise self.bad(f"damaged: {error}") from error
+            raise self.bad(f"damaged gzip data: {error}") from error
 
     def bad(self, what: str) -> BadCapture:
         """An error in this file."""

@@ -92,7 +92,7 @@ def stream(
         try:
             check_regular(file, most)
         except BadFile as error:
-            raise BadCapture(f"{error}; split it with editcap, or raise the limit with --most") from error
+            raise BadCapture(f"{error}; split the file with editcap, or raise the limit with --most") from error
         total += file.stat().st_size
     if total > most:
         raise BadCapture(

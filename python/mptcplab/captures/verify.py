@@ -55,9 +55,9 @@ class Findings:
     """The findings in a capture."""
 
     options: Counter[str] = field(default_factory=Counter)
-    """The number of each option."""
+    """How often each option occurred."""
     checks: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
-    """The number of each verdict of each check."""
+    """How often each check had each verdict."""
     faults: list[Fault] = field(default_factory=list)
     segments: int = 0
     """The number of segments."""
@@ -164,7 +164,7 @@ class Verifier:
             what = f"the token {join.token:#010x} belongs to no key in the capture"
             if fits:
                 tokens = " and ".join(f"{token:#010x}" for side in (0, 1) if (token := fits[0].token(side)) is not None)
-                what += f"; its HMAC belongs to the connection with the tokens {tokens}"
+                what += f"; the HMAC of this join belongs to the connection with the tokens {tokens}"
             self.findings.judge(join.where, "token", False if fits or known else None, what)
         self._joins.clear()
         for subflow in self._subflows.values():
@@ -219,7 +219,12 @@ class Verifier:
             known = connection.keys[at]
             if known is not None:
                 same = known == key
-                self.findings.judge(segment.where, "key repeated", same, f"key {key:#x} was {known:#x} before")
+                self.findings.judge(
+                    segment.where,
+                    "key repeated",
+                    same,
+                    f"the repeated key {key:#x} differs from the first one, {known:#x}",
+                )
             else:
                 self._learn(connection, at, key)
         rest = option[2 + 16 :]
@@ -280,7 +285,7 @@ class Verifier:
         if not wide:
             data = first + (data - first) % 2**32
         near = (data - first) % 2**64 < 2**40
-        what = f"data sequence number {data} is not near {first}, the initial one of the key"
+        what = f"data sequence number {data} is not near {first}, the initial number that the key determines"
         self.findings.judge(segment.where, "data sequence", near, what)
         payload = length - (1 if flags & 16 else 0)
         if length and near:
@@ -321,7 +326,9 @@ class Verifier:
         key = struct.unpack_from(">Q", option, 2)[0]
         known = connection.keys[1 - subflow.side(segment.source)] if connection else None
         right = None if known is None else key == known
-        self.findings.judge(segment.where, "MP_FASTCLOSE key", right, f"{key:#x} is not the receiver's key")
+        self.findings.judge(
+            segment.where, "MP_FASTCLOSE key", right, f"the option has the key {key:#x}, which is not the receiver's"
+        )
 
 
 def verify(segments: Iterable[Segment], is_whole: Callable[[], bool] = lambda: True) -> Findings:

@@ -78,7 +78,7 @@ def add_trace(parser: argparse.ArgumentParser, what: str) -> None:
     """Adds `--trace`, `--trace-from` and `--trace-until`."""
     parser.add_argument("--trace", metavar="K1,K2", help=f"{what}: loss, window, schedule, all, … (docs/events.md)")
     parser.add_argument(
-        "--trace-from", type=instant, default=0.0, metavar="TIME", help=("trace from this time (default: 0s)")
+        "--trace-from", type=instant, default=0.0, metavar="TIME", help=("trace from this time on (default: 0s)")
     )
     parser.add_argument("--trace-until", type=instant, metavar="TIME", help="trace until this time (default: the end)")
 
@@ -150,11 +150,11 @@ def no_repetitions(scenario: _core.Scenario, seeds: int) -> str | None:
     """A note if several seeds hardly change the network; None otherwise."""
     if seeds < 2 or scenario.draws_its_network:
         return None
-    start = '; trace_start = "random" starts each run at another place of its recording'
+    start = '; trace_start = "random" starts each run at a random position of the recording'
     more = start if scenario.replays_a_recording else ""
     return (
         "note: this network has no random events. Seeds change only the small delays of hosts ([jitter]), so "
-        f"intervals show the effect of timing{more}"
+        f"intervals show only the effect of timing{more}"
     )
 
 
@@ -223,7 +223,7 @@ def add_interval(parser: argparse.ArgumentParser) -> None:
         type=duration,
         default=STEP_S,
         metavar="TIME",
-        help="length of a step (default: 500ms)",
+        help="length of a time step (default: 500ms)",
     )
 
 

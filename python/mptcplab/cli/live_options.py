@@ -37,24 +37,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="TUN device and the endpoint's address on it; repeat it for each path",
     )
     parser.add_argument(
-        "--congestion", metavar="NAME", help=f"{one_of(names['congestion'])} (default: lia; reno with --tcp)"
+        "--congestion",
+        metavar="NAME",
+        help=f"congestion control: {one_of(names['congestion'])} (default: lia; reno with --tcp)",
     )
     parser.add_argument(
-        "--scheduler", default="ontime", metavar="NAME", help=f"{one_of(names['scheduler'])} (default: ontime)"
+        "--scheduler",
+        default="ontime",
+        metavar="NAME",
+        help=f"scheduler: {one_of(names['scheduler'])} (default: ontime)",
     )
     parser.add_argument("--rcvbuf", type=buffer, default=6 << 20, metavar="SIZE", help="receive buffer (default: 6MiB)")
     parser.add_argument("--sndbuf", type=buffer, default=4 << 20, metavar="SIZE", help="send buffer (default: 4MiB)")
-    parser.add_argument("--v0", action="store_true", help="use MPTCP version 0 (RFC 6824); a receiver accepts both")
+    parser.add_argument(
+        "--v0", action="store_true", help="use MPTCP version 0 (RFC 6824); a receiver accepts both versions"
+    )
     parser.add_argument("--checksum", action="store_true", help="require DSS checksums")
-    parser.add_argument("--tcp", action="store_true", help="plain TCP")
+    parser.add_argument("--tcp", action="store_true", help="use plain TCP instead of MPTCP")
     parser.add_argument("--pcap", type=Path, metavar="FILE", help="write every packet to FILE (pcapng)")
-    add_trace(parser, "write events of these kinds to FILE")
+    add_trace(parser, "write events of these kinds")
     parser.add_argument(
         "--trace-output",
         type=Path,
         default=Path("events.parquet"),
         metavar="FILE",
-        help="event file (default: events.parquet)",
+        help="file for the events of --trace (default: events.parquet)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")

@@ -44,7 +44,7 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
     figure = runs[0].plot()
     if len(runs) > 1:
         axes = figure.axes[0]
-        axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)}", loc="left")
+        axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)} runs", loc="left")
     lines, dots = figure_style.both(figure)
     write_bytes(output / "throughput.png", dots)
     write_bytes(output / "throughput.svg", lines)

@@ -16,13 +16,13 @@ from mptcplab.util.user_input import BadResult, choose, seconds
 
 HELP = """\
 link NAME down      pull the cable: both hosts see the device go down
-link NAME up        plug it in again
+link NAME up        plug the cable in again
 link NAME silent    drop all packets; no host sees it (link NAME up ends it)
 link NAME rate 2Mbit, delay 50ms, loss 1%, queue 100p
-status              what each link has carried, and whether it is up
+status              print the state of each link, and the data that it has delivered
 wait 2s             wait before the next command (for scripts)
-help                this list
-quit                end the network, and COMMAND"""
+help                print this list
+quit                remove the network, and end COMMAND"""
 WORDS = ("link", "status", "wait", "help", "quit")
 STATES = ("down", "up", "silent")
 QUANTITIES = ("rate", "delay", "loss", "queue")
@@ -97,7 +97,7 @@ class Console:
 
     def _wait(self, words: list[str]) -> str:
         if len(words) != 1:
-            raise BadResult("write wait 2s")
+            raise BadResult("write the time to wait, such as wait 2s")
         self.waits = seconds(words[0])
         if not 0 <= self.waits <= 86_400:
             raise BadResult("the time must be between 0s and 24h")

@@ -52,14 +52,14 @@ def summary(last: EmulationRow, doubts: str | None) -> str:
     lines = [f"emulated for {last['elapsed_s']:.1f} s"]
     lines += [_link(row, last["elapsed_s"]) for row in last["links"]]
     late, turns = last["lateness"], last["turns"]
-    first = "real-time priority" if last["real_time"] else "normal priority (CAP_SYS_NICE gives more)"
+    first = "real-time priority" if last["real_time"] else "normal priority (CAP_SYS_NICE allows real-time priority)"
     lines.append(
         f"  added delay: median {_time(late['p50_s'])}, p99 {_time(late['p99_s'])}, max {_time(late['max_s'])} "
-        f"({late['count']} packets); longest loop {_time(turns['max_s'])}; {first}"
+        f"({late['count']} packets); longest loop of the emulator {_time(turns['max_s'])}; {first}"
     )
     if last["left_out"]:
         lines.append(f"  {last['left_out']} packets are missing in the capture because the disk was too slow")
-    lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  timing OK: too small to affect results")
+    lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  timing OK: the added delay is too small to affect results")
     return "\n".join(lines)
 
 
@@ -68,7 +68,7 @@ def _link(row: EmulatedLinkRow, seconds: float) -> str:
     gone = {
         "dropped": row["queue_drops"],
         "lost": row["random_losses"],
-        "lost with the link": row["flushed"],
+        "lost when the link went down": row["flushed"],
     }
     tail = "".join(f", {count} {what}" for what, count in gone.items() if count)
     return f"  {row['link']:<14} {ARROWS[row['direction']]} {traffic}, {row['delivered_frames']} packets{tail}"

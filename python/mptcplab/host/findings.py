@@ -67,7 +67,10 @@ def of_kernel(machine: Machine) -> Iterator[Finding]:
     for key in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
         most = (sysctl(key) or "").split()
         if len(most) == 3 and int(most[2]) < _SMALL:
-            what = f"{key} has a maximum of {most[2]} bytes: one buffer for all paths, too small for most"
+            what = (
+                f"{key} has a maximum of {most[2]} bytes: all paths share one buffer, so this is too small for most "
+                "networks"
+            )
             yield note("buffer", what, f'sysctl -w {key}="{most[0]} {most[1]} 6291456"')
 
 
@@ -80,9 +83,9 @@ def _path_manager() -> Iterator[Finding]:
         "a userspace path manager is configured (net.mptcp.pm_type = 1); the kernel's endpoints and limits are ignored"
     )
     if running:
-        yield note("path-manager", f"{what}; {running[0]} runs")
+        yield note("path-manager", f"{what}; the path manager {running[0]} runs")
     else:
-        what += "; no such program runs (mptcpd), so no subflow is opened"
+        what += "; no path manager (mptcpd) runs, so no subflow is opened"
         yield Finding("path-manager", what, (fixes.setting("net.mptcp.pm_type", "0"),))
 
 
@@ -102,12 +105,12 @@ def _blackhole(machine: Machine) -> Iterator[Finding]:
         return
     timeout = sysctl("net.mptcp.blackhole_timeout") or "3600"
     times = machine.counters["Blackhole"]
-    what = f"MPTCP SYNs stayed unanswered where TCP SYNs were answered, {times} times since boot"
+    what = f"MPTCP SYNs stayed unanswered {times} times since boot, while TCP SYNs were answered"
     if _opens_as_tcp(machine):
         what += f": connections use TCP for now (net.mptcp.blackhole_timeout = {timeout} s, doubled each time)"
         yield Finding("blackhole", what, (f"sysctl -w net.mptcp.blackhole_timeout={timeout}",))
     else:
-        yield note("blackhole", what + "; MPTCP is tried again")
+        yield note("blackhole", what + "; connections use MPTCP again")
 
 
 def _opens_as_tcp(machine: Machine) -> bool:
@@ -128,9 +131,9 @@ def of_interfaces(machine: Machine) -> Iterator[Finding]:
     """Checks the interfaces."""
     usable = machine.usable()
     if not usable:
-        yield Finding("no-interface", "no interface is up with an address: there is no path")
+        yield Finding("no-interface", "no interface is up with an address, so this host has no path")
     elif len(usable) == 1:
-        yield note("one-interface", f"only {usable[0].name} is up with an address: one path from this host")
+        yield note("one-interface", f"only {usable[0].name} is up with an address, so this host has only one path")
     for one in usable:
         if one.mtu < _LEAST_MTU:
             what = f"the MTU of {one.name} is {one.mtu} bytes, below the IPv6 minimum of {_LEAST_MTU}"
@@ -154,7 +157,7 @@ def of_endpoints(
     yield from _limit(machine, begins)
     if machine.accepted == 0 and not any(one.flags & _OPENS for one in machine.endpoints):
         # If this host opens subflows from its own endpoints, it does not need addresses that peers announce.
-        what = "announced addresses of peers are not used (add_addr_accepted 0, Linux's default)"
+        what = "this host does not use addresses that peers announce (add_addr_accepted 0, Linux's default)"
         yield note("limit-add-addr", what, fixes.limits())
     if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
         announces = any("signal" in one.flags for one in machine.endpoints)

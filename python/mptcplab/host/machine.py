@@ -93,7 +93,7 @@ class Machine:
     def read(cls) -> Machine:
         """Reads the state once."""
         if sys.platform != "linux":
-            raise CannotLook(f"this needs Linux's Multipath TCP; this is {sys.platform}")
+            raise CannotLook(f"this command needs Linux's Multipath TCP; this is {sys.platform}")
         if shutil.which("ip") is None:
             raise CannotLook("ip is not installed: install iproute2")
         speaks = (_SYS / "net/mptcp/enabled").exists()
@@ -235,7 +235,7 @@ def _query(*words: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
-        raise CannotLook(f"{' '.join(command)}: no answer") from None
+        raise CannotLook(f"{' '.join(command)}: no answer within 30 s") from None
     if done.returncode:
         message = done.stderr.strip().splitlines()
         raise CannotLook(f"{' '.join(command)}: {message[0] if message else done.returncode}")

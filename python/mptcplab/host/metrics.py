@@ -22,7 +22,7 @@ _OF_SUBFLOWS: dict[str, tuple[str, str, _Value]] = {
     "mptcp_subflow_retransmits_total": ("counter", "Retransmitted segments.", lambda one: one.retransmits),
     "mptcp_subflow_srtt_seconds": ("gauge", "Smoothed round-trip time.", lambda one: one.srtt),
     "mptcp_subflow_cwnd_segments": ("gauge", "Congestion window.", lambda one: one.cwnd),
-    "mptcp_subflow_backup": ("gauge", "1 for a backup.", lambda one: float(one.backup)),
+    "mptcp_subflow_backup": ("gauge", "1 if the subflow is a backup, otherwise 0.", lambda one: float(one.backup)),
 }
 
 

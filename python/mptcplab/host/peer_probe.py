@@ -49,7 +49,7 @@ def echoes(sources: list[Source], peer: Address) -> Iterator[Finding]:
         elif any(answers.values()):
             yield Finding(
                 "peer-path",
-                f"{peer} answers echoes from other addresses, but not from {where}: no packets get through",
+                f"{peer} answers echoes from other addresses, but not from {where}, so this path carries no packets",
             )
     if own and not any(answers.values()):
         yield note("echo", f"{peer} answers no echo from any address: it is down, or ignores echoes")
@@ -61,7 +61,7 @@ def _long(source: Source, peer: Address, where: str) -> Iterator[Finding]:
         return
     if answered is None:
         yield note(
-            "route-mtu", f"packets of {most} bytes from {where} exceed a router's MTU, and the router reports it"
+            "route-mtu", f"packets of {most} bytes from {where} exceed a router's MTU, and the router reports this"
         )
         return
     least, beyond = 84, most
@@ -170,7 +170,7 @@ def _of_tcp(peer: Address, port: int, where: str, speaks: list[Source], one: _As
     why = (
         f"it answers {others} with MPTCP, so a middlebox on this path removes the option"
         if others
-        else "the server does not request MPTCP, or a middlebox removes the option"
+        else "the server does not use MPTCP, or a middlebox removes the option"
     )
     return Finding("peer-tcp", f"{peer} port {port} answers {where} with TCP, not MPTCP ({why})")
 
@@ -211,7 +211,7 @@ def _asked(source: Source, peer: Address, port: int) -> _Asked | None:
                 return _Asked("MPTCP")
         disabled = "MPCapableSYNTXDisabled"
         if Machine.read().counters.get(disabled, 0) > before.get(disabled, 0):
-            return _Asked("TCP", "this kernel uses TCP for now (see blackhole)")
+            return _Asked("TCP", "this kernel uses TCP for now (see the finding blackhole)")
         return _Asked("TCP")
     return _Asked(why="no answer")
 

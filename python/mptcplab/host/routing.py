@@ -30,7 +30,10 @@ class Source:
 
 
 def judged(machine: Machine, peers: list[Address]) -> frozenset[str]:
-    """Interfaces with an endpoint, a default route or a route to a peer. Without `peers`, all if none has a route."""
+    """Interfaces with an endpoint, a default route or a route to a peer.
+
+    Without `peers`, all interfaces if none of them has a route.
+    """
     usable = machine.usable()
     known = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
     leads = {one.name for one in usable if any(machine.gateways(one.name, family) for family in (4, 6))}
@@ -106,8 +109,8 @@ def of_routes(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
     filtered = sorted({one.interface.name for one in every if one.own.version == 4 and strict(one.interface.name)})
     if len({one.interface.name for one in every}) > 1 and filtered:
         what = (
-            f"the reverse-path filter of {', '.join(filtered)} is strict (rp_filter = 1): packets are dropped if the "
-            "answer would take another interface, so each address needs its own routes"
+            f"the reverse-path filter of {', '.join(filtered)} is strict (rp_filter = 1): it drops packets whose "
+            "answers would use another interface, so each address needs its own routes"
         )
         yield note("rp-filter", what, *(_loosen(name) for name in filtered))
 
@@ -150,7 +153,7 @@ def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
     if found.device == name:
         return
     where = f"use {found.device}" if found.device else "have no route"
-    what = f"packets from {source.own.ip} ({name}) to their own network {network} {where}"
+    what = f"packets from {source.own.ip} ({name}) to the network of this address, {network}, {where}"
     yield Finding("route-connected", what, _own_table(machine, source, _gateway(machine, source)))
 
 

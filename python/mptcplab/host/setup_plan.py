@@ -25,7 +25,7 @@ class Wishes:
     """The options of `host setup`."""
 
     devices: Sequence[str] = ()
-    """Only these interfaces; if empty, those of `routing.judged` and of `gateways`."""
+    """The interfaces to set up; if empty, those of `routing.judged` and of `gateways`."""
     backup: frozenset[str] = frozenset()
     gateways: Mapping[str, Address] | None = None
     """Routers by interface; other routers come from the default routes."""
@@ -54,13 +54,13 @@ def _names(machine: Machine, wishes: Wishes) -> frozenset[str]:
     wrong = next((name for name in given if name not in usable), None)
     if wrong is not None:
         there = ", ".join(usable) or "none"
-        raise CannotPrepare(f"{wrong}: no such interface is up with an address (available: {there})")
+        raise CannotPrepare(f"{wrong}: no interface with this name is up and has an address (available: {there})")
     names = frozenset(wishes.devices) or judged(machine, list(wishes.peers)) | frozenset(wishes.gateways or {})
     if len(names) < 2:
         there = ", ".join(sorted(names)) or "none"
         raise CannotPrepare(
             "several paths need two interfaces that are up, with an address and a route to the internet; available: "
-            f"{there}. To name others: mptcplab host setup eth0 wlan0"
+            f"{there}. To use other interfaces, name them: mptcplab host setup eth0 wlan0"
         )
     return names
 

@@ -63,7 +63,7 @@ class Step:
 
 
 def _is_there(words: Sequence[str]) -> bool:
-    """Whether a route or a rule exists as its command specified it; true if that cannot be read."""
+    """Whether a route or a rule exists as its command specified it; true if this cannot be determined."""
     asked = ["show" if word == "add" else word for word in words]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False, process_group=0)
@@ -87,7 +87,7 @@ def read(row: object) -> Step:
             step = Step(tuple(do), tuple(undo))
             if _is_ours(step.do) and _is_ours(step.undo):
                 return step
-    raise CannotChange(f"{str(row)[:200]} is not a step of mptcplab")
+    raise CannotChange(f"{str(row)[:200]} is not a step of mptcplab host setup")
 
 
 def _is_ours(words: tuple[str, ...]) -> bool:
@@ -109,8 +109,8 @@ def run(words: Sequence[str]) -> str | None:
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False, process_group=0)
     except FileNotFoundError:
-        raise CannotLook("ip is not installed, or not in PATH: install iproute2") from None
+        raise CannotLook("ip is not installed or not in PATH: install iproute2") from None
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"outcome unknown: {error}"
     message = done.stderr.strip().splitlines()
-    return None if done.returncode == 0 else (message[0] if message else str(done.returncode))
+    return None if done.returncode == 0 else (message[0] if message else f"exit code {done.returncode}")

@@ -37,11 +37,11 @@ OWN_PREFIX = "MPTCPLAB_CONTROLLERS"
 """The environment variable for another prefix, if several users load their own controllers."""
 _NEEDED = {
     "bpf_struct_ops_tcp_congestion_ops": (
-        "does not support congestion controllers from BPF (CONFIG_BPF_JIT, Linux 5.6)"
+        "does not support congestion controllers from BPF (needs CONFIG_BPF_JIT, Linux 5.6)"
     ),
-    "bpf_struct_ops_link": "has no links for struct_ops (Linux 6.4)",
-    "bpf_rdonly_cast": "does not let programs follow pointers (bpf_rdonly_cast, Linux 6.2)",
-    "mptcp_subflow_context": "has no Multipath TCP (CONFIG_MPTCP)",
+    "bpf_struct_ops_link": "has no BPF links for struct_ops (needs Linux 6.4)",
+    "bpf_rdonly_cast": "does not let BPF programs follow pointers (needs bpf_rdonly_cast, Linux 6.2)",
+    "mptcp_subflow_context": "has no Multipath TCP (needs CONFIG_MPTCP)",
 }
 """Names that the kernel's type information must contain, and the error if one is missing."""
 _LOADING = " kernel congestion load "
@@ -70,7 +70,7 @@ class Holder:
     pid: int
     user: int
     command: str
-    """Its first 400 characters."""
+    """The first 400 characters of the command line."""
 
     def __str__(self) -> str:
         """The process as text."""
@@ -85,10 +85,10 @@ class State:
     name: str
     loaded: bool
     pinned: str | None = None
-    """The path of its pin; None without one."""
+    """The path of the pin; None if the controller is not pinned."""
     held_by: tuple[Holder, ...] = ()
     sockets: int | None = None
-    """TCP sockets of this network namespace that use it; None if unknown."""
+    """Number of TCP sockets in this network namespace that use the controller; None if unknown."""
     ours: bool | None = True
     """Whether mptcplab loaded the controller; None if this process may not read the kernel's BPF links."""
 
@@ -102,7 +102,9 @@ def prefix() -> str:
     """The prefix of this process's controllers."""
     own = os.environ.get(OWN_PREFIX) or PREFIX
     if not _A_PREFIX.fullmatch(own):
-        raise CannotLoad(f"{OWN_PREFIX}={own!r}: must be at most 10 of a-z, 0-9 and _, a letter first")
+        raise CannotLoad(
+            f"{OWN_PREFIX}={own!r}: must have at most 10 characters of a-z, 0-9 and _, and start with a letter"
+        )
     return own
 
 
@@ -120,14 +122,14 @@ def available() -> list[str]:
 
 
 def why_not(btf: Path = BTF) -> str | None:
-    """The first feature that this kernel lacks, as text; None without one. `btf` is its type information."""
+    """The first feature that this kernel lacks, as text; None if it has all. `btf` is its type information."""
     if sys.platform != "linux":
         return f"kernel policies need Linux; this is {sys.platform}"
     kernel = f"this kernel ({platform.release()})"
     try:
         text = btf.read_bytes()
     except OSError:
-        return f"{kernel} has no type information: {btf} is missing (CONFIG_DEBUG_INFO_BTF)"
+        return f"{kernel} has no type information: {btf} is missing (needs CONFIG_DEBUG_INFO_BTF)"
     return next((f"{kernel} {why}" for name, why in _NEEDED.items() if b"\0%b\0" % name.encode() not in text), None)
 
 
@@ -175,12 +177,12 @@ def unload(rule: str) -> str:
     path, name = pins() / rule, kernel_name(rule)
     state = status(rule)
     if state.ours is None:
-        raise CannotLoad(f"{name} is loaded, and only root may unload it; run it as root")
+        raise CannotLoad(f"{name} is loaded, and only root may unload it; run this command as root")
     if state.pinned is None:
         if not state.loaded:
             raise CannotLoad(f"{name} is not loaded")
         if state.held_by:
-            raise CannotLoad(f"{name} is not pinned; it is unloaded when {state.held_by[0]} ends")
+            raise CannotLoad(f"{name} is not pinned; it will be unloaded when {state.held_by[0]} ends")
         raise CannotLoad(f"{name} was not loaded by mptcplab kernel congestion load --pin, and stays loaded")
     try:
         _chooser(rule).unlink(missing_ok=True)
@@ -190,7 +192,7 @@ def unload(rule: str) -> str:
     except OSError as error:
         raise CannotLoad(f"{path}: {error.strerror}") from error
     if state.held_by:
-        return f"{name} is no longer pinned, and is unloaded when {state.held_by[0]} ends"
+        return f"{name} is no longer pinned, and will be unloaded when {state.held_by[0]} ends"
     if state.sockets:
         return f"{name} is unloaded; {state.sockets} sockets use it until they are closed"
     return f"{name} is unloaded"
@@ -234,14 +236,14 @@ def _opened(cgroup: Path | None) -> int | None:
     if cgroup is None:
         return None
     if not (cgroup / "cgroup.controllers").exists():
-        raise CannotLoad(f"{cgroup} is not a version 2 cgroup, such as a directory below /sys/fs/cgroup")
+        raise CannotLoad(f"{cgroup} is not a version 2 cgroup; give a directory below /sys/fs/cgroup")
     return os.open(cgroup, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _taken(rule: str) -> str:
     state = status(rule)
     if state.pinned:
-        return f"{state.name} is already loaded and pinned: mptcplab kernel congestion unload {rule}"
+        return f"{state.name} is already loaded and pinned; to unload it: mptcplab kernel congestion unload {rule}"
     if state.ours is None:
         return f"{state.name} is already loaded"
     if state.held_by and state.ours:
@@ -261,7 +263,7 @@ def _refusal(rule: str, error: Refused) -> CannotLoad:
         why = reasons[-1] if reasons else error.strerror
         return CannotLoad(f"the kernel's verifier rejects {rule}: {why}", "\n".join(log[-_LAST:]) + "\n")
     if error.errno in (errno.EPERM, errno.EACCES):
-        return CannotLoad("loading requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)")
+        return CannotLoad("loading a controller requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)")
     last = [line.removeprefix("libbpf: ") for line in error.message.splitlines() if line.strip()]
     return CannotLoad(f"the kernel rejects {rule}: {last[-1] if last else error.strerror}")
 
@@ -270,7 +272,7 @@ def _why_no_pin() -> str | None:
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     if any(mount[1] == str(MOUNTED) and mount[2] == "bpf" for mount in mounts):
         return None
-    return f"the BPF file system for pins is not mounted: mount -t bpf bpf {MOUNTED}"
+    return f"the BPF file system for pins is not mounted; to mount it: mount -t bpf bpf {MOUNTED}"
 
 
 def _holders(link: int) -> list[Holder]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BPF_F_LINK = 1 << 13
-"""Flag of a struct_ops map that takes effect with a link to it (include/uapi/linux/bpf.h, Linux 6.4)."""
+"""Flag of a struct_ops map that takes effect when a link to it is created (include/uapi/linux/bpf.h, Linux 6.4)."""
 BPF_STRUCT_OPS = 44
 """The attach type of a struct_ops link (enum bpf_attach_type)."""
 BPF_CGROUP_SOCK_OPS = 3

@@ -37,7 +37,7 @@ class Device:
     mtu: int
     tun: bool
     openable: bool
-    """A TUN device that this user may open without CAP_NET_ADMIN."""
+    """Whether it is a TUN device that this user may open without CAP_NET_ADMIN."""
     addresses: list[IPInterface] = field(default_factory=list)
 
 
@@ -123,7 +123,10 @@ def why_no_tun() -> str | None:
     if not os.access(TUN, os.R_OK | os.W_OK):
         return f"{TUN} cannot be opened; run as root, or allow reading and writing it"
     if not may_administrate() and not any(device.openable for device in everything()):
-        return "CAP_NET_ADMIN is missing, and this user owns no TUN device; run as root, or create one for this user"
+        return (
+            "CAP_NET_ADMIN is missing, and this user owns no TUN device; run as root, or create a TUN device for this "
+            "user"
+        )
     return None
 
 
@@ -149,7 +152,7 @@ def endpoint_addresses(text: str, taken: Collection[str]) -> tuple[str, list[str
         raise BadDevice(f"device {name} does not exist; create it: {setup(name)}")
     elif not device.addresses:
         raise BadDevice(
-            f"{name} has no address; add one for the kernel (ip addr add 10.88.0.1/24 dev {name}), or give the "
+            f"{name} has no address; add an address for the kernel (ip addr add 10.88.0.1/24 dev {name}), or give the "
             f"endpoint's address ({name}=10.88.0.2)"
         )
     else:
@@ -163,9 +166,9 @@ def _checked(text: str, name: str, device: Device | None) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise BadDevice(f"{text!r} is not an IP address; write {name}=10.88.0.2") from None
+        raise BadDevice(f"{text!r} is not an IP address; write {name}=ADDRESS, for example {name}=10.88.0.2") from None
     if device is not None and any(known.ip == address for known in device.addresses):
-        raise BadDevice(f"{text} is the kernel's address on {name}; the endpoint needs another one of that subnet")
+        raise BadDevice(f"{text} is the kernel's address on {name}; the endpoint needs another address of its subnet")
     return str(address)
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 if sys.platform != "linux":
     raise ImportError(
         f"mptcplab.live.driver needs TUN devices and thus Linux; this is {sys.platform}. The simulator "
-        "(mptcplab.Scenario, mptcplab run) runs here."
+        "(mptcplab.Scenario, mptcplab run) also works on this system."
     )
 
 from mptcplab import _core
@@ -131,7 +131,7 @@ class Driver:
         rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
         self.events_dropped = 0
-        """Events dropped so far, beyond the limit of `trace`."""
+        """Number of events dropped so far because they exceeded the limit of `trace`."""
 
     def connect(
         self, host: str, port: int, config: Config | None = None, *, timeout: float | None = None

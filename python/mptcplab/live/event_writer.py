@@ -43,7 +43,10 @@ def tracing(driver: Driver, wanted: events.Trace, path: Path) -> Iterator[None]:
         # The file is complete even after an error.
         writing.result()
     if driver.events_dropped:
-        print(f"mptcplab: {driver.events_dropped} events were dropped; trace fewer kinds", file=sys.stderr)
+        print(
+            f"mptcplab: {driver.events_dropped} events were too many and were dropped; trace fewer kinds",
+            file=sys.stderr,
+        )
 
 
 def _write(driver: Driver, file: IO[bytes], stop: threading.Event) -> None:

@@ -90,7 +90,7 @@ class Watch:
         share = speed / total if total else 0.0
         text = f"  {self.name(path):<15} {rate(speed):>12} {share:>5.0%}  rtt {_milliseconds(path['rtt_s'])}"
         if self._sending:
-            text += f", cwnd {size(path['snd_cwnd'])}, {path['total_retrans']} retransmitted"
+            text += f", cwnd {size(path['snd_cwnd'])}, {path['total_retrans']} retransmissions"
         return text + (", backup" if path["backup"] else "")
 
     def close(self) -> None:
@@ -131,7 +131,7 @@ def summary(done: Mapping[str, Any], *, sending: bool) -> str:
     if connection["fallback"]:
         # Without a key of the peer, MPTCP was never negotiated, so this is not a fallback.
         offered = connection["remote_token"] is not None
-        spoken = "TCP, fallen back from MPTCP" if offered else "TCP: the peer or the path did not agree to MPTCP"
+        spoken = "TCP, fallen back from MPTCP" if offered else "TCP: the peer or a middlebox did not accept MPTCP"
     verb = "sent" if sending else "received"
     lines = [
         f"{verb} {size(done['bytes'])} in {done['seconds']:.2f} s: {rate(done['rate'])} ({spoken}, "

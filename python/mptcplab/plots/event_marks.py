@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 8
-"""With more events, only lines are drawn, because the text would overlap."""
+"""Maximum events with text; with more events, only lines are drawn, because the text would overlap."""
 LINES = 100
-"""With more events, such as those of a recorded link, no marks are drawn."""
+"""Maximum events with lines; with more events, such as those of a recorded link, no marks are drawn."""
 _WHERE = ("path", "link", "station", "middlebox")
 
 

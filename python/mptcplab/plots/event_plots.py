@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 COLUMNS, LOOKS = 700, 10
-"""Columns of a lane, the bar of a path over time, and samples of the state in each column."""
+"""Columns of a lane (the bar of a path over time), and samples of the path's state in each column."""
 MOST_LANES = 12
-"""Lanes in one figure; more are omitted."""
+"""Maximum lanes in one figure; further lanes are omitted."""
 
 LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "bottleneck": ("#f2f2f2", ""),
@@ -114,7 +114,7 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
             sent = mine & (kind == "schedule")
             size = 2.0 if sent.sum() > 400 else 3.5
             axes.plot(time[sent], offset[sent], marker=look.marker, markersize=size, color=look.color,
-                      markeredgewidth=0, label=f"{name}: sent ({sent.sum()})", **small)  # fmt: skip
+                      markeredgewidth=0, label=f"{name}: sent (n = {sent.sum()})", **small)  # fmt: skip
             for which, marker, word in (
                 ("retransmission", "x", "retransmitted"),
                 ("reinjection", "^", "reinjected"),
@@ -123,8 +123,8 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
                 if again.any():
                     face = "none" if marker == "^" else look.color
                     axes.plot(time[again], offset[again], marker=marker, markersize=6.5, color=look.color,
-                              markerfacecolor=face, markeredgewidth=1.3, label=f"{name}: {word} ({again.sum()})",
-                              **small)  # fmt: skip
+                              markerfacecolor=face, markeredgewidth=1.3,
+                              label=f"{name}: {word} (n = {again.sum()})", **small)  # fmt: skip
         figure_style.finish(axes, x="time [s]", y="data sequence number [MB]", title=title, legend=None)
         axes.set_ylim(float(offset.min()), None)
         axes.legend(loc="upper left", markerscale=1.8)
@@ -150,7 +150,8 @@ def decisions(run: TracedRun, chosen: Selection) -> Figure:
         )
         mesh.set_edgecolor("face")
         labels = [
-            f"{name}: {_as_text(why)} ({int(total)})" for (name, why), total in zip(lanes, counts.sum(1), strict=True)
+            f"{name}: {_as_text(why)} (n = {int(total)})"
+            for (name, why), total in zip(lanes, counts.sum(1), strict=True)
         ]
         axes.set_yticks(range(len(lanes)), labels)
         axes.invert_yaxis()
@@ -163,9 +164,9 @@ def _as_text(why: str) -> str:
     return {
         "fastest": "lowest RTT",
         "only": "only path",
-        "faster_full": "faster paths full",
-        "passed_over": "faster path skipped",
-        "out_of_turn": "not by the scheduler",
+        "faster_full": "faster paths were full",
+        "passed_over": "faster path was skipped",
+        "out_of_turn": "not chosen by the scheduler",
     }[why]
 
 
@@ -190,7 +191,7 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
         axes.set_yticks(range(len(lanes)), names)
         axes.set_ylim(len(lanes) - 0.5, -0.5)
         axes.set_xlabel("time [s]")
-        note = f", the first {MOST_LANES} of {MOST_LANES + more}" if more > 0 else ""
+        note = f" (the first {MOST_LANES} of {MOST_LANES + more} rows)" if more > 0 else ""
         axes.set_title(f"limiting factors of each path{note}")
         handles = [patch(limit) for limit in WORDS if limit in used]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)

@@ -17,7 +17,7 @@ def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
     """The selection of one flow, by default the first, and the title of its figure."""
     flows = run.names("flow")
     if not flows:
-        raise BadResult(f"{run.source or 'this run'}: no events of a flow")
+        raise BadResult(f"{run.source or 'this run'}: contains no events of a flow")
     flow = chosen.flow or flows[0]
     others = f", one of {len(flows)} flows (--flow NAME)" if len(flows) > 1 and chosen.flow is None else ""
     return replace(chosen, flow=flow), f"{flow}{others}"
@@ -28,7 +28,7 @@ def rows_of(run: TracedRun, chosen: Selection, kinds: str) -> pa.Table:
     rows = run.select(replace(chosen, kinds=kinds))
     if not rows.num_rows:
         raise BadResult(
-            f"{run.source or 'this run'}: no events of {kinds.replace(',', ' or ')} here; trace them with --trace "
-            f"{kinds}, and look at --from, --until and --path"
+            f"{run.source or 'this run'}: no selected event has the kind {kinds.replace(',', ' or ')}; repeat the "
+            f"run with --trace {kinds}, and check --from, --until and --path"
         )
     return rows

@@ -176,7 +176,7 @@ def grouped(sent: list[Message]) -> list[Message]:
 
 def _word(row: dict[str, Any]) -> str:
     if row["kind"].startswith("dss"):
-        return {"data_fin": "DSS with DATA_FIN", "mapping": "DSS with data"}.get(row["what"], "DSS, data ack")
+        return {"data_fin": "DSS with DATA_FIN", "mapping": "DSS with data"}.get(row["what"], "DSS with DATA_ACK")
     number = row["number"]
     if number is None:
         return str(row["what"].upper())

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_FLOWS = 3
-"""More flows are drawn as their sum or mean."""
+"""Maximum flows with their own curves; more flows are drawn as their sum or mean."""
 MOST_CURVES = 60
-"""More curves in one figure cannot be told apart."""
+"""Maximum curves in one figure; more cannot be told apart."""
 BESIDE, INSIDE = 24, 6
 """Maximum number of curves for a legend next to the figure, and inside it."""
 
 _RECEIVED = "throughput at the receiver"
 _NAMES = {"throughput": "throughput into the sender's queue"}
-"""Metrics whose name on the axis differs."""
+"""Metrics whose name on the axis differs from the name of the column."""
 
 Line = tuple[str, str, "NDArray[np.float64]", "NDArray[np.float64]"]
 """Label, path, times, values."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_ROWS, MOST_FLOWS = 40, 8
-"""More variants or flows are omitted."""
+"""Maximum variants and flows; further ones are omitted."""
 
 
 def by_variant(runs: Sequence[MeasuredRun], metric: str = "goodput") -> dict[str, dict[str, Estimate]]:
@@ -50,10 +50,10 @@ def runs_html(runs: Sequence[MeasuredRun]) -> str:
     for variant, of in list(found.items())[:MOST_ROWS]:
         cells = "".join(f"<td>{of.get(flow, '–')}</td>" for flow in flows)
         rows.append(f"<tr><td>{html.escape(variant)}</td>{cells}</tr>")
-    more = f"<p>… and {len(found) - MOST_ROWS} more</p>" if len(found) > MOST_ROWS else ""
+    more = f"<p>… and {len(found) - MOST_ROWS} more variants</p>" if len(found) > MOST_ROWS else ""
     return (
-        f"<p>{len(runs)} runs; goodput, mean ± half of the 95% interval over the "
-        f"seeds</p><table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        f"<p>{len(runs)} runs. Goodput of each flow: mean over the seeds ± half of the 95% "
+        f"interval</p><table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mptcplab.run.sweep_tables import SweepResults
 
 MOST_LINES = 12
-"""Lines in a panel; more are omitted."""
+"""Maximum lines in a panel; further lines are omitted."""
 _NUMBER = re.compile(r"([0-9.]+(?:e-?[0-9]+)?)([a-zA-Z%]*)")
 _BASE = {
     "ns": ("ms", 1e-6), "us": ("ms", 1e-3), "ms": ("ms", 1.0), "s": ("ms", 1e3),
@@ -32,7 +32,7 @@ _BASE = {
 
 
 AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
-"""Units that an axis keeps if all values have one, and their labels."""
+"""Units that an axis keeps if all values have the same one of them, and their labels."""
 
 
 def number(value: str) -> tuple[float, str] | None:
@@ -43,7 +43,7 @@ def number(value: str) -> tuple[float, str] | None:
 
 
 def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Values as numbers, and their unit; None if a value is not a number, or the units differ in type.
+    """Values as numbers, and their unit; None if a value is not a number, units differ in type, or values repeat.
 
     A unit of `AS_WRITTEN` that all values have is kept: 50KB is drawn at 50.
     """
@@ -106,7 +106,7 @@ def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Line
         values = [found.estimate(point, flow, metric) for point, flow in its]
         means = [values[place].mean for place in order]
         spread = [values[place].half_width for place in order]
-        # Names: the lines are side by side around each name, to avoid overlap.
+        # If the axis has names, the points of different lines are side by side around each name.
         xs = [places[place] + (0.0 if axis else _aside(at, len(lines))) for place in order]
         look = looks[label]
         if axis:

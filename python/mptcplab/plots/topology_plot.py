@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 MOST_LABELS = 24
-"""With more links, labels are omitted."""
+"""Maximum links with labels; with more links, labels are omitted."""
 MOST_LETTERS = 84
 """Maximum letters of the names in a row, including the boxes; a longer row gets one name."""
 
@@ -75,7 +75,7 @@ def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str,
             axes.plot([xa, xb], [ya, yb], color="#555555", linewidth=0.9 if len(links) < 100 else 0.35, zorder=1)
             message[frozenset((ya, yb))][_label(table)] = None
         for between, labels in message.items():
-            text = next(iter(labels)) if len(labels) == 1 else f"{len(labels)} sorts"
+            text = next(iter(labels)) if len(labels) == 1 else f"{len(labels)} types of links"
             axes.text(1.02, sum(between) / len(between), text, ha="left", va="center", fontsize=9)
         for row, names in enumerate(rows):
             letters = sum(len(name) + 2 for name in names)

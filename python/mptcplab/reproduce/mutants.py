@@ -23,7 +23,7 @@ CHANNELS = {1: 36, 11: 48, 36: 1, 48: 11}
 """The channel in the other band for each channel of the studies."""
 
 KEPT = 0.8
-"""The share of the window that remains after a loss with the wrong reduction, instead of a half."""
+"""The share of the window that remains after a loss with the planted error, instead of a half."""
 
 
 @dataclass(frozen=True)
@@ -251,30 +251,32 @@ def _nothing(table: Table) -> None:
 
 MUTANTS: Mapping[str, Mutant] = {
     "nothing": Mutant("no error, so no verdict may change", _nothing),
-    "controller": Mutant("MPTCP flows use Reno without coupling; those with Reno use wVegas", _controller),
+    "controller": Mutant("MPTCP flows use Reno without coupling; MPTCP flows that had Reno use wVegas", _controller),
     "scheduler": Mutant("all data is sent on every path (redundant)", _scheduler),
-    "one path": Mutant("every MPTCP flow on its first path only", _one_path),
-    "opportunistic": Mutant("M1 inverted: on where it was off, and off where it was on", _opportunistic),
-    "penalised": Mutant("M2 inverted: on where it was off, and off where it was on", _penalised),
-    "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
+    "one path": Mutant("every MPTCP flow uses only its first path", _one_path),
+    "opportunistic": Mutant(
+        "opportunistic retransmission (M1) is on where it was off, and off where it was on", _opportunistic
+    ),
+    "penalised": Mutant("penalisation (M2) is on where it was off, and off where it was on", _penalised),
+    "recovery": Mutant("no selective acknowledgements, no RACK-TLP, no F-RTO, no undo of spurious losses", _recovery),
     "queue": Mutant("queues of 5 packets", _queue),
     "clean": Mutant("no random loss", _clean),
-    "unequal": Mutant("every second path and link at half the rate, every second station at its lowest", _unequal),
-    "timing": Mutant("long slots, inverted protection, stations at their lowest rate", _timing),
-    "coupling": Mutant("carrier sensing between channels inverted", _coupling),
-    "hidden": Mutant("all cells interfere, but carrier sensing ignores other cells", _hidden),
+    "unequal": Mutant("every second path and link has half its rate, every second station its lowest rate", _unequal),
+    "timing": Mutant("802.11g has long slots and inverted protection; every station has its lowest rate", _timing),
+    "coupling": Mutant("the models of interference exchanged: ucl instead of ideal, and the reverse", _coupling),
+    "hidden": Mutant("overlapping frames of different cells collide, and no station senses another cell", _hidden),
     "standard": Mutant("802.11a and 802.11g exchanged", _standard),
     "quiet": Mutant("no competing stations on the channel", _quiet),
-    "rule": Mutant("send_queue_rule inverted: off where it was on, and `published` where it was off", _rule),
-    "delay": Mutant("delays ten times as long", _delay),
-    "lossy": Mutant("every second path, link and station loses 5%", _lossy),
-    "buffers": Mutant("buffers of 10 KB", _buffers),
+    "rule": Mutant("`send_queue_rule` is off where it was on, and `published` where it was off", _rule),
+    "delay": Mutant("every delay is ten times as long", _delay),
+    "lossy": Mutant("every second path, link and station loses 5% of its packets", _lossy),
+    "buffers": Mutant("send and receive buffers of 10 KB", _buffers),
     "alpha doubled": Mutant("LIA with twice its alpha", _alpha(2.0)),
     "alpha halved": Mutant("LIA with half of its alpha", _alpha(0.5)),
-    "reduction": Mutant(f"LIA and Reno keep {KEPT:.0%} of the window at a loss", _reduction),
+    "reduction": Mutant(f"LIA and Reno keep {KEPT:.0%} of the window after a loss", _reduction),
     "highest RTT": Mutant("a scheduler that prefers the highest RTT", _highest),
-    "no M1": Mutant("M1 off in all MPTCP flows", _no_m1),
-    "every segment": Mutant("every segment acknowledged", _every_segment),
+    "no M1": Mutant("no opportunistic retransmission (M1)", _no_m1),
+    "every segment": Mutant("every segment is acknowledged immediately", _every_segment),
     "half queue": Mutant("queues of half the size", _half_queue),
     "CWmin": Mutant("802.11: an initial contention window of 4 slots", _first_window),
     "no backoff": Mutant("802.11: no backoff increase after a collision", _no_backoff),
@@ -311,7 +313,9 @@ def table(before: Mapping[str, str], found: Mapping[str, Mapping[str, str]]) -> 
 
     Only `fails` counts: `undecided` is no verdict, because an altered network may only vary more or carry nothing.
     """
-    head = "| planted in every scenario | for | claims that held and fail | depend | are undecided | failed |"
+    head = (
+        "| error | change in every scenario | claims that held and fail | that depend | that are undecided | failed |"
+    )
     lines = [head, "|---|---|---|---|---|--:|"]
     for name, lost in found.items():
         columns = [
@@ -326,7 +330,7 @@ def table(before: Mapping[str, str], found: Mapping[str, Mapping[str, str]]) -> 
     lines += [
         "",
         (
-            f"No mutant makes {len(rest)} of {len(held)} claims that hold fail ({share:.0%}): "
+            f"{len(rest)} of the {len(held)} claims that hold do not fail with any of these errors ({share:.0%}): "
             f"{', '.join(rest) or 'none'}."
         ),
     ]

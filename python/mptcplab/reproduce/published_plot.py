@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mptcplab.studies.base import Experiment
 
 MOST_CURVES = 10
-"""Curves in a panel; more are omitted."""
+"""Maximum curves in a panel; further curves are omitted."""
 
 
 def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wanted: str) -> Experiment:
@@ -146,7 +146,7 @@ def _say_unfinished(axes: Axes, found: Sequence[Measured]) -> None:
     every = sum(len(one.flows) for one in found)
     missing = every - sum(len(one.ended) for one in found)
     if missing:
-        axes.plot([], [], linestyle="none", label=f"excluded: {missing} of {every} transfers did not end")
+        axes.plot([], [], linestyle="none", label=f"excluded: {missing} of {every} transfers, which did not end")
 
 
 def _places(published: Sequence[Published]) -> list[str]:
@@ -180,7 +180,9 @@ class _Axis:
         settings = dict(run.settings())
         self._found = {key: str(value) for key, value in settings.items() if over and fnmatchcase(key, over)}
         if over and not self._found:
-            raise BadResult(f"{run.source}: the scenario has no {over}, the x axis of the published values")
+            raise BadResult(
+                f"{run.source}: the scenario has no key {over}, which is the x axis of the published values"
+            )
         left_out = {"name", "description", *self._found}
         # A sndbuf that equals the rcvbuf on the axis varies with the axis, so it does not separate curves.
         buffers = (key for key in self._found if key.endswith(".rcvbuf"))
@@ -205,7 +207,7 @@ def _labels(curves: Sequence[_Curve], over: str, *, several: bool) -> list[str]:
         }
         words = [variants.pop() if len(variants) == 1 else "", curve.flow if several else ""]
         common = _without(_common([run.name for run in curve.runs]), curve.at)
-        label = f"yours: {', '.join(word for word in words if word) or common or curve.flow or 'measured'}"
+        label = f"your runs: {', '.join(word for word in words if word) or common or curve.flow or 'measured'}"
         while label in found:
             label += "'"
         found[label] = None

@@ -49,7 +49,7 @@ class Measured:
         """A value of a row. Raises `BadResult` if it is missing."""
         value = self._column(row, column, table)
         if not isinstance(value, int | float):
-            raise BadResult(f"{self._where(table)} has no {column} of {_named(row)}, seed {self.run.seed}")
+            raise BadResult(f"{self._where(table)} has no {column} of the flow {_named(row)} with seed {self.run.seed}")
         return float(value)
 
     def is_multipath(self, row: Row) -> bool:
@@ -109,7 +109,7 @@ def measured(runs: Sequence[SavedRun]) -> list[Measured]:
     for run in runs:
         who = (run.name, run.seed, run.variant)
         if who not in rows["flows"]:
-            raise BadResult(f"{run.source}: flows.parquet has no row of seed {run.seed} of {run.name}")
+            raise BadResult(f"{run.source}: flows.parquet has no row of the run {run.name} with seed {run.seed}")
         found.append(Measured(run, rows["flows"][who], rows["paths"].get(who, [])))
     return found
 
@@ -131,7 +131,7 @@ def _wifi_share(found: Measured) -> dict[str, float]:
     wifi, every = found.over_ended(found.wifi_rate), found.over_ended(found.rate)
     if every and not every[""]:
         raise BadResult(
-            f"{found.run.source}: seed {found.run.seed} delivered nothing, so the share of WiFi is undefined"
+            f"{found.run.source}: the run with seed {found.run.seed} delivered nothing, so it has no share of WiFi"
         )
     return {"": 100 * wifi[""] / every[""]} if every else {}
 
@@ -153,22 +153,24 @@ class Value:
     name: str
     """The axis label with its unit."""
     of: Callable[[Measured], dict[str, float]]
-    """Returns values by flow, or one under an empty name for all flows; empty without values."""
+    """Returns values by flow, or one value for all flows under an empty name; empty without values."""
     of_transfers: bool = False
-    """Whether only finished transfers have it."""
+    """Whether only finished transfers have this value."""
 
 
 QUANTITIES: Mapping[str, Value] = {
     "goodput": Value("goodput [Mb/s]", _goodput),
-    "interface_throughput": Value("frames on all interfaces [Mb/s]", _interfaces),
+    "interface_throughput": Value("rate of frames on all interfaces [Mb/s]", _interfaces),
     "completion_time": Value(
-        "time of a transfer [s]", lambda found: found.over_ended(lambda row: found.number(row, "completion_s")), True
+        "completion time of a transfer [s]",
+        lambda found: found.over_ended(lambda row: found.number(row, "completion_s")),
+        True,
     ),
-    "pair_rate": Value("throughput of a pair [Mb/s]", lambda found: found.over_ended(found.rate), True),
+    "pair_rate": Value("throughput of a pair of hosts [Mb/s]", lambda found: found.over_ended(found.rate), True),
     "wifi_rate": Value(
-        ("WiFi part of a pair's throughput [Mb/s]"), lambda found: found.over_ended(found.wifi_rate), True
+        "throughput over WiFi of a pair of hosts [Mb/s]", lambda found: found.over_ended(found.wifi_rate), True
     ),
-    "wifi_share": Value("share of WiFi [%]", _wifi_share, True),
-    "mptcp_over_tcp": Value("throughput of MPTCP / TCP", _ratio),
+    "wifi_share": Value("share of the throughput over WiFi [%]", _wifi_share, True),
+    "mptcp_over_tcp": Value("throughput of MPTCP relative to TCP", _ratio),
     "mptcp_part": Value("MPTCP's share of the total throughput", _part),
 }

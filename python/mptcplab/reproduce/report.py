@@ -34,14 +34,16 @@ MEANING: dict[Verdict, str] = {
     "holds": "hold",
 }
 LEGIBLE = 66
-"""Pixels per inch of a figure below which its text is unreadable; narrower screens scroll."""
+"""Pixels per inch of a figure below which its text is unreadable; on narrower screens, the figure scrolls."""
 _OPTION, _KEPT = re.compile(r"(--\w+)"), r'<span class="whole">\1</span>'
 """Keeps an option on one line."""
 ORIGIN: dict[Origin, str] = {
-    "published": "published",
-    "ours": "mptcplab's own: theory, controls, extensions",
+    "published": "published by the sources",
+    "ours": "of mptcplab itself (theory, controls, extensions)",
     "by construction": "true by construction of the model",
 }
+MARK: dict[Origin, str] = {"published": "published", "ours": "mptcplab's own", "by construction": "by construction"}
+"""The marks of claims in the report."""
 
 
 def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
@@ -82,7 +84,9 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
     cards = "".join(_card(study, _of(found.facts, study)) for study in found.studies)
     studies = "".join(_study(study, found, pictures) for study in found.studies)
     unfinished = (
-        f"<p><b>Interrupted:</b> {found.missing} experiments lack runs and are not shown.</p>" if found.missing else ""
+        f"<p><b>Interrupted:</b> {found.missing} experiments are not shown, because some of their runs are missing.</p>"
+        if found.missing
+        else ""
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -108,8 +112,8 @@ against 95% intervals over several runs.</p>
 {sensitivity_text.section(found.facts)}
 {studies}
 <footer class="small soft">
-<p>mptcplab {html.escape(__version__)}{_commit()}, effort <code>{found.effort.name}</code>, seeds from
-{found.effort.first}: {len(found.runs)} runs,
+<p>mptcplab {html.escape(__version__)}{_commit()}, effort <code>{found.effort.name}</code>, first seed
+{found.effort.first}, {len(found.runs)} runs,
 {found.data_packets / 1e6:.1f} million data packets. The same command gives the same numbers on every machine:
 <code>{html.escape(command(found, *asked(found)))}</code>. This directory also has <a href="facts.json">facts.json</a>,
 <code>figures/</code>
@@ -123,9 +127,9 @@ each run).</p>
 
 
 EFFORTS: Mapping[str, str] = {
-    "quick": "quick: coarse grids, 2 or 3 seeds per point, and many undecided claims",
-    "default": "default grids, 2 to 40 seeds per point",
-    "full": "fine grids, and blocks of 20 seeds that must agree",
+    "quick": "coarse grids of parameter values, 2 or 3 seeds per point, and many undecided claims",
+    "default": "default grids of parameter values, 2 to 40 seeds per point",
+    "full": "fine grids of parameter values, and blocks of 20 seeds that must agree",
 }
 
 
@@ -134,8 +138,8 @@ def _effort(found: Reproduction) -> str:
     effort = found.effort
     words = EFFORTS[effort.name]
     if effort.exactly:
-        words = f"{words.split(',')[0].split(':')[-1].strip()}, exactly {effort.exactly} seeds per point"
-    return f"Effort: <code>{effort.name}</code> ({_text(words)}). Seeds from {effort.first}; {len(found.runs):,} runs."
+        words = f"{words.split(',')[0]}, exactly {effort.exactly} seeds per point"
+    return f"Effort: <code>{effort.name}</code> ({_text(words)}). First seed {effort.first}; {len(found.runs):,} runs."
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -169,14 +173,14 @@ def sources(studies: Sequence[Study]) -> str:
 def _verdicts_explained() -> str:
     return """<details><summary>How to read the verdicts</summary>
 <p>A claim <b>holds</b> if its interval is inside the range that the source states, and <b>fails</b> if it is outside.
-It is <b>undecided</b> if the interval straddles the bound, or if blocks of twenty seeds disagree (<code>--full</code>).
-It <b>depends</b> if the source does not specify a setting that decides. It is <b>contradicted</b> if two quoted
-sentences exclude each other. A failed claim is a result. The cause is in the study, in this program, or in an unstated
-difference.</p>
-<p>Claims marked <i>ours</i> are mptcplab's own controls and theory, and were not published. Claims marked <i>by
+It is <b>undecided</b> if the interval contains a bound of the range, or if blocks of twenty seeds disagree
+(<code>--full</code>). It <b>depends</b> if the verdict changes with a setting that the source does not specify.
+It is <b>contradicted</b> if two quoted sentences exclude each other. A failed claim is a result. The cause is in the
+study, in this program, or in a difference that the source does not state.</p>
+<p>Claims marked <i>mptcplab's own</i> are controls and theory, and were not published. Claims marked <i>by
 construction</i> follow from the model and show nothing about real networks.</p>
 <p>Under each claim, <i>planted errors</i> lists the errors that make it fail: <code>mptcplab reproduce --mutate</code>
-puts each into every scenario. If no planted error makes a claim fail, the claim says little about the
+plants each error in every scenario. If no planted error makes a claim fail, the claim says little about the
 protocol.</p></details>"""
 
 
@@ -189,7 +193,9 @@ def _summary(found: Reproduction) -> str:
     for origin, words in ORIGIN.items():
         facts = [fact for fact in found.facts if fact.origin == origin]
         if facts:
-            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}{_held_out(found, facts)}</li>")
+            rows.append(
+                f"<li><b>{len(facts)}</b> claims {words}: {_text(counted(facts))}{_held_out(found, facts)}</li>"
+            )
     return f"<ul>{''.join(rows)}</ul>"
 
 
@@ -214,7 +220,9 @@ def _weak(found: Reproduction) -> str:
             f'<li><a href="#{fact.study}-{fact.experiment.lower()}">{fact.fact}</a> {_text(fact.statement)}</li>'
             for fact in facts
         )
-        parts.append(f'<h3><span class="badge {verdict}">{verdict}</span> {len(facts)} published</h3><ul>{items}</ul>')
+        parts.append(
+            f'<h3><span class="badge {verdict}">{verdict}</span> {len(facts)} published claims</h3><ul>{items}</ul>'
+        )
     if not parts:
         return ""
     number = sum(fact.origin == "published" and fact.verdict != "holds" for fact in found.facts)
@@ -236,7 +244,7 @@ def _counts(facts: Sequence[Fact]) -> str:
         if number
     )
     rest = {origin: [fact for fact in facts if fact.origin == origin] for origin in ORIGIN if origin != "published"}
-    apart = "; ".join(f"{origin}: {counted(some)}" for origin, some in rest.items() if some)
+    apart = "; ".join(f"{MARK[origin]}: {counted(some)}" for origin, some in rest.items() if some)
     comparison = f'<div class="small soft">{_text(apart)}</div>' if apart else ""
     return (
         f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>{comparison}'
@@ -314,7 +322,7 @@ def _assumptions(study: Study) -> str:
     return (
         "<details><summary>Settings that the source does not specify</summary><table><thead><tr><th>not "
         "specified</th><th>value "
-        f"used</th><th>reason</th><th>chosen</th></tr></thead><tbody>{rows}</tbody></table></details>"
+        f"used</th><th>reason</th><th>time of the choice</th></tr></thead><tbody>{rows}</tbody></table></details>"
     )
 
 
@@ -332,8 +340,8 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
 
     return (
         f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
-        f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, at least {fewest} per point; "
-        f"{at_most}{span(longest)} s, without the first {span(warmup)}.</p>"
+        f"{len({point.key for point in points}) - 1} further scenarios; seeds {span(seeds)}, at least {fewest} seeds "
+        f"per point; runs of {at_most}{span(longest)} s, measured without the first {span(warmup)} s.</p>"
     )
 
 
@@ -351,7 +359,7 @@ def _experiment(
         else f'<div class="beside narrow"><div class="stays">{figures}</div><div>{claims}</div></div>'
     )
     how = (
-        f'<details class="how"><summary>Setup, and how to run it again</summary><p>'
+        f'<details class="how"><summary>Setup, and how to repeat this experiment</summary><p>'
         f"{_OPTION.sub(_KEPT, _text(experiment.setup))}</p>"
         f"{_provenance(study, experiment, found)}{_again(study, experiment, found)}</details>"
     )
@@ -423,15 +431,17 @@ def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
     # `mptcplab study` prints no quick scenarios, which can have other durations.
     print_it = f"<code>mptcplab study {where}{full} --toml &gt; {file}</code>, then "
     return (
-        f'<p class="again small soft">The figure again: <code>{_text(command(found, *_parts(study)))}</code>. '
-        f'One of its runs, <a href="scenarios/{file}">{file}</a>: {"" if found.effort.name == "quick" else print_it}'
-        f"<code>mptcplab run {file}</code>. All: <code>mptcplab study {where}{full} --output DIR</code>.</p>"
+        f'<p class="again small soft">To draw the figure again: <code>{_text(command(found, *_parts(study)))}</code>. '
+        f'To repeat one of its runs, <a href="scenarios/{file}">{file}</a>: '
+        f"{'' if found.effort.name == 'quick' else print_it}"
+        f"<code>mptcplab run {file}</code>. "
+        f"To repeat all runs: <code>mptcplab study {where}{full} --output DIR</code>.</p>"
     )
 
 
 def _fact(study: Study, fact: Fact) -> str:
-    marks: list[str] = [] if fact.origin == "published" else [fact.origin]
-    marks += ["calibrated on"] if fact.fact in study.fitted else []
+    marks: list[str] = [] if fact.origin == "published" else [MARK[fact.origin]]
+    marks += ["used for calibration"] if fact.fact in study.fitted else []
     mark = f' <span class="soft small">({"; ".join(marks)})</span>' if marks else ""
     both = (fact.exclusion.first, fact.exclusion.second) if fact.exclusion else ()
     quotes = "".join(f"<dt>{_text(quote.source)}</dt><dd>“{_text(quote.sentence)}”</dd>" for quote in both)
@@ -457,4 +467,4 @@ def _lines(measured: str) -> str:
 
 
 def _after(facts: Sequence[str]) -> str:
-    return f"after seeing results; calibrated on {_text(', '.join(facts))}"
+    return f"after seeing results; calibrated on the claims {_text(', '.join(facts))}"

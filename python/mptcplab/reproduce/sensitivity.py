@@ -33,7 +33,7 @@ def read(path: Path) -> Record:
         raise BadResult(f"{path}: is not a record of planted errors: {error}") from error
     if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ("run", "before", "turned")):
         raise BadResult(
-            f"{path}: is not a record of planted errors: the tables `run`, `before` and `turned` are missing"
+            f"{path}: is not a record of planted errors: one of the tables `run`, `before` and `turned` is missing"
         )
     return found
 
@@ -71,7 +71,7 @@ def unnoticed(record: Record) -> list[str]:
 
 
 def weak(record: Record, studies: Mapping[str, str], *, claims: int = 3, several: int = 2) -> dict[str, str]:
-    """Planted errors that make fewer than `claims` claims or claims of fewer than `several` studies fail, with counts.
+    """Planted errors with which fewer than `claims` claims fail, or claims of fewer than `several` studies, and counts.
 
     `studies` maps claims to studies.
     """

@@ -38,9 +38,9 @@ def of_claim(fact: str) -> str:
         return "not recorded"
     turned = sensitivity.turned_by(record, fact)
     if turned is None:
-        return f"not tested: {html.escape(record['before'][fact])} at the effort of that record"
+        return f"not tested; verdict without errors: {html.escape(record['before'][fact])}"
     if not turned:
-        return f'<span class="none">none of {len(record["turned"])} makes this claim fail</span>'
+        return f'<span class="none">none of {len(record["turned"])} errors makes this claim fail</span>'
     return ", ".join(f'<span title="{html.escape(words(name))}">{html.escape(name)}</span>' for name in turned)
 
 
@@ -49,8 +49,8 @@ def of_seeds(fact: str) -> str:
     found = sensitivity.by_seeds().get(fact)
     if not found or len(set(found.values())) < 2:
         return ""
-    listed = ", ".join(f"{html.escape(verdict)} from seed {first}" for first, verdict in found.items())
-    return f"this verdict depends on the seeds: {listed}"
+    listed = ", ".join(f"{html.escape(verdict)} with seeds from {first}" for first, verdict in found.items())
+    return f"the verdict depends on the seeds: {listed}"
 
 
 def how(record: Record) -> str:
@@ -63,14 +63,14 @@ def how(record: Record) -> str:
 def _unnoticed(record: Record, silent: Sequence[str]) -> str:
     """The planted errors that make no claim of this report fail, and which of them other experiments notice."""
     if not silent:
-        return "Each is noticed by some claim."
+        return "Each error makes at least one claim fail."
     nobody = sensitivity.unnoticed(record)
     elsewhere = [name for name in silent if name not in nobody]
-    message = f"No claim of this report notices: {', '.join(map(html.escape, silent))}."
+    message = f"No claim of this report fails with: {', '.join(map(html.escape, silent))}."
     if not elsewhere:
         return message
     which = "these" if len(elsewhere) == len(silent) else ", ".join(map(html.escape, elsewhere))
-    return f"{message} Claims of other experiments notice {which}."
+    return f"{message} Claims of other experiments fail with {which}."
 
 
 def section(facts: Sequence[Fact]) -> str:
@@ -92,12 +92,14 @@ def section(facts: Sequence[Fact]) -> str:
     )
     message = _unnoticed(record, [name for name, row in table.items() if not sum(row.values())])
     alone = (
-        f"{len(silent)} of the {len(held)} claims that held fail with no planted error: {', '.join(silent) or 'none'}."
+        f"{len(silent)} of the {len(held)} claims that hold do not fail with any of these errors: "
+        f"{', '.join(silent) or 'none'}."
     )
     return (
-        f"<details><summary>{len(table)} planted errors, and the claims that notice them</summary>"
-        f"<p>Each error was put into every scenario ({html.escape(how(record))}). The numbers count claims that held "
+        f"<details><summary>{len(table)} planted errors, and the claims that fail with them</summary>"
+        f"<p>Each error was planted in every scenario ({html.escape(how(record))}). The numbers count claims that held "
         f"without the error and fail with it. {message} {alone}</p>"
-        f'<div class="wide"><table><thead><tr><th>error</th><th>in every scenario</th>{head}<th class="number">all</th>'
+        f'<div class="wide"><table><thead><tr><th>error</th><th>change in every scenario</th>{head}'
+        f'<th class="number">all</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div></details>"
     )

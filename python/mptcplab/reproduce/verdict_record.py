@@ -33,7 +33,7 @@ class Difference:
 
     def __str__(self) -> str:
         """The difference as text."""
-        return f"{self.fact}: recorded {self.recorded}, found {self.found}"
+        return f"{self.fact}: {self.recorded} in the record, {self.found} in this run"
 
 
 def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
@@ -81,8 +81,8 @@ def require_effort(path: Path, record: Mapping[str, Any], effort: str, studies: 
         known = record["studies"].get(study)
         if known and known["effort"] != effort:
             raise BadResult(
-                f"{path}: {study} was recorded with effort {known['effort']}, not {effort}; run it with the recorded "
-                "effort"
+                f"{path}: {study} was recorded with effort {known['effort']}, not {effort}; repeat it with the "
+                "recorded effort (--quick, --full, or neither for the default)"
             )
 
 
@@ -102,7 +102,7 @@ def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Differ
 def other_bounds(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[str]:
     """Claims whose bounds in the code differ from the record."""
     return [
-        f"{name}: {row['bounds']} in the code, {record['facts'][name]['bounds']} in the record"
+        f"{name}: the bounds are {row['bounds']} in the code, but {record['facts'][name]['bounds']} in the record"
         for name, row in rows(facts).items()
         if name in record["facts"] and row["bounds"] != record["facts"][name]["bounds"]
     ]
@@ -151,7 +151,7 @@ def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, row in facts.items():
         terms = agreed().get(name)
         if terms is None:
-            problems.append(f"{name}: not in {AGREED.name}")
+            problems.append(f"{name}: the claim is not in {AGREED.name}")
             continue
         listed = terms["bounds"] | terms.get("added", {})
         absent = [bound for bound in listed if bound not in row["bounds"]]

@@ -68,7 +68,7 @@ class Store:
         if differs:
             raise BadResult(
                 f"{output}: contains {'a' if self.is_complete else 'an unfinished'} sweep with other arguments "
-                f"({', '.join(differs)}); use its arguments, or choose another --output"
+                f"({', '.join(differs)}); use the arguments of that sweep, or choose another --output"
             )
         if self.is_complete:
             return
@@ -132,7 +132,7 @@ class Store:
         except (ValueError, TypeError, KeyError) as error:
             raise BadResult(f"{self._list(number)}: damaged: {error}") from error
         if listed != [(job.variant, job.seed) for job in jobs]:
-            raise BadResult(f"{self._list(number)}: damaged: it lists other runs")
+            raise BadResult(f"{self._list(number)}: damaged: it lists other runs than the plan")
         found = {table: self._file(number, table) for table in TABLES}
         tables = {table: read_table(file) for table, file in found.items() if file.is_file() or table in ALWAYS}
         return tables["flows"]

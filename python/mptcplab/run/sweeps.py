@@ -1,7 +1,7 @@
 """Runs the sweeps of `mptcplab sweep` part by part, and resumes them after an interruption.
 
-A part is the tables of consecutive runs of the plan. Parts are joined in order, so interruptions do not change the
-files. Memory holds one part, for any number of runs.
+A part is a group of consecutive runs of the plan, with their tables. Parts are joined in order, so
+interruptions do not change the files. Memory holds one part, for any number of runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Take = Callable[[list[dict[str, Any]]], None]
 class Sweep(SweepPlan):
     """A sweep that can be run, and resumed after Ctrl-C or the loss of workers."""
 
-    def run(  # noqa: PLR0913, RUF100 - what a person can ask for
+    def run(  # noqa: PLR0913, RUF100 - one parameter per option
         self,
         output: Path | None,
         take: Take,

@@ -1,7 +1,8 @@
 """The UDP interference test of the UCL study (2013, section 3.2.4).
 
-It shows how much two interfaces disturb each other. One interface sends UDP all the time, a second one in every other
-period. UDP makes the medium the only limit. Owns the scenario of such a test and the rates of both interfaces.
+The test shows how much two interfaces disturb each other. One interface sends UDP all the time, a second one in every
+other period. UDP has no congestion control, so only the medium limits the rates. Owns the scenario of such a test and
+the rates of both interfaces.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def interference_test(  # noqa: PLR0913, RUF100 - one parameter for each option
         raise BadResult(f"a period of {time_text(every)} is too short; it must be at least {time_text(LEAST_PERIOD_S)}")
     length = duration or 4 * every
     if length <= every:
-        raise BadResult(f"a test of {length:g} s ends before {other} starts to send, at {every:g} s")
+        raise BadResult(f"a test of {length:g} s ends before {other} starts to send, at {every:g} s; use a longer test")
     if length / every > MOST_PERIODS:
         raise BadResult(
             f"{length:g} s are {length / every:.0f} periods of {every:g} s; at most {MOST_PERIODS} are allowed"
@@ -171,7 +172,7 @@ def plot(run: Run) -> Figure:
         figure, (axes,) = figure_style.new_figure(width=7.6)
         figure_style.curve(axes, times, steady, f"{names[0]}, always on", figure_style.LOOKS["mptcp"])
         figure_style.curve(axes, times, toggled, f"{names[1]}, every second period", figure_style.LOOKS["wifi"])
-        figure_style.curve(axes, times, steady + toggled, "sum", figure_style.LOOKS["sum"], markers=1)
+        figure_style.curve(axes, times, steady + toggled, "sum of both", figure_style.LOOKS["sum"], markers=1)
         top = 1.3 * float((steady + toggled).max())
         figure_style.finish(axes, x="time [s]", y="throughput [Mb/s]", title=run.name, legend=None, top=top)
         axes.legend(loc="upper left", ncols=3)

@@ -147,13 +147,13 @@ def _steps(run: SavedRun, interval: float) -> Floats:
     if interval < usual * (1 - 1e-6):
         raise BadResult(
             f"{run.source or run.name}: an interval of {interval:g} s is shorter than the sampling interval of "
-            f"{usual:g} s; use a longer one, or set a shorter `sample` in the scenario"
+            f"{usual:g} s; use a longer interval, or set a shorter `sample` in the scenario"
         )
     count = max(1, math.ceil(times[-1] / interval - 1e-6))
     return np.arange(1, count + 1) * interval
 
 
-def _column(  # noqa: PLR0913, RUF100 - what a column is made of
+def _column(  # noqa: PLR0913, RUF100 - the parts of a column
     run: SavedRun, name: str, path: str, steps: Floats, interval: float, flow: str | None
 ) -> Floats:
     quantity = COLUMNS[name]
@@ -163,7 +163,7 @@ def _column(  # noqa: PLR0913, RUF100 - what a column is made of
     return (_filled(column) if name == "throughput" else column) / quantity.scale
 
 
-def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
+def _over_interfaces(  # noqa: PLR0913, RUF100 - the parts of a table
     run: SavedRun,
     name: str,
     columns: dict[str, dict[str, Floats]],

@@ -69,7 +69,7 @@ class _Places:
 
     @cached_property
     def _last(self) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
-        """The last sample up to the end of each step, and whether one exists; None if one always exists."""
+        """The last sample up to the end of each step, and whether it exists; None if it exists for every step."""
         at = np.searchsorted(self._times, self._steps + 1e-9, side="right")
         begun = at > 0
         return np.maximum(at - 1, 0), None if begun.all() else begun

@@ -60,7 +60,7 @@ def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:
 class Interval:
     """A value with its confidence interval, which may be asymmetric, from `n` runs.
 
-    With one run, the bounds are infinite, so it decides nothing.
+    With one run, the bounds are infinite, so the interval decides nothing.
     """
 
     mean: float
@@ -71,7 +71,7 @@ class Interval:
     def __str__(self) -> str:
         """Formatted as `1.23 (1.10 to 1.37)`; if all runs are equal, as `1.23 (no spread)`."""
         if math.isnan(self.mean):
-            return "nothing over nothing" if self.n else "no run"
+            return "undefined (0 / 0)" if self.n else "no run"
         if self.n < 2:
             return f"{self.mean:.2f}"
         if self.low == self.high:

@@ -47,7 +47,8 @@ class Effort:
         """The seeds for this effort: the usual number times `times`, up to a limit. The limit is the usual number with
         `quick`, twice that with `default`, and at least 40 with `full`.
 
-        Runs for `comparison` decide nothing. They get one seed less with `quick`, and no more for undecided claims.
+        Runs for `comparison` decide nothing. They get one seed less with `quick`, and no further seeds for undecided
+        claims.
         """
         if self.exactly:
             return range(self.first, self.first + self.exactly)
@@ -205,7 +206,7 @@ class Experiment(ABC):
     published: Sequence[Published] = ()
     """Published values that can be drawn."""
     judged: str | float | None = None
-    """The first part of the key of the judged network; None for the network of the first point."""
+    """First part of the key of the network that decides the verdicts; None for the network of the first point."""
 
     @abstractmethod
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -219,7 +220,7 @@ class Experiment(ABC):
         """The same scenario with a description that names this experiment."""
         return marked(scenario, self.study, self.name, self.title)
 
-    def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
+    def fact(  # noqa: PLR0913, RUF100 - the parts of a claim
         self,
         fact: str,
         statement: str,
@@ -304,7 +305,7 @@ class Study:
 RECOVERY: dict[str, bool] = {"rack": True, "frto": True, "undo_spurious_loss": True}
 """One loss detection for the kernels of all studies. Linux before 4.4 had no RACK. It detected lost retransmissions by
 forward acknowledgements (tcp_mark_lost_retrans in net/ipv4/tcp_input.c), and tail losses by early retransmit (3.5)
-and loss probes (3.10). RACK-TLP stands for these. F-RTO (tcp_frto = 2) and undo were on.
+and loss probes (3.10). RACK-TLP replaces these. F-RTO (tcp_frto = 2) and undo were on.
 """
 
 LINUX_2013: dict[str, bool] = {"byte_counting": False, **RECOVERY}

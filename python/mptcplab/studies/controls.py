@@ -117,11 +117,11 @@ def _picture(name: str, claims: Sequence[Claim]) -> Picture:
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.2, 5)
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["0.25", "0.5", "1", "2", "4"])
-    figure_style.finish(axes, x="measured / theory, or share", y="", legend=None)
+    figure_style.finish(axes, x="measured value / theory, or a share", y="", legend=None)
     # The first claim is the top row.
     axes.set_ylim(len(rows) - 0.4, -0.6)
     caption = (
-        "Controls: measured values with 95% intervals over the seeds. The theory allows the values in the shaded range."
+        "Controls: measured values with 95% intervals over the seeds. The theory allows values in the shaded ranges."
     )
     return Picture(f"{name.lower()}-controls", caption, figure)
 
@@ -166,7 +166,7 @@ class LossLimited:
         return found
 
     def greedy(self, loss: float) -> dict[Key, Scenario]:
-        """LIA on both paths and TCP on the first, where doubling alpha raises the rate by the root of two.
+        """LIA on both paths and TCP on the first, where doubling alpha raises the rate by the square root of two.
 
         The second path has a lower loss rate, by the power 1.5 of the RTTs. RFC 6356 bounds each path's increase by
         that of TCP; at these loss rates, the bound does not hide the effect of alpha.
@@ -181,7 +181,9 @@ class LossLimited:
 
     def no_more(self, measured: Measured, bound: Bound) -> Check:
         """LIA's total relative to TCP on its best path, in the runs of `greedy`."""
-        return Check("LIA over best TCP", measured.ratio(_goodput, (GREEDY, LINKED), _goodput, (GREEDY, ALONE)), bound)
+        return Check(
+            "LIA / TCP on the best path", measured.ratio(_goodput, (GREEDY, LINKED), _goodput, (GREEDY, ALONE)), bound
+        )
 
     def law(self, measured: Measured, bound: Bound) -> list[Check]:
         """TCP's rate relative to the square-root law, with one acknowledgement per two segments, at both RTTs."""
@@ -189,14 +191,14 @@ class LossLimited:
         for name, rtt in zip(("law, short", "law, long"), self.rtts, strict=True):
             expected = formulas.random_loss_law(EVEN, rtt / 1e3, acked=2)
             found = over(measured.interval(_goodput, name), expected)
-            checks.append(Check(f"TCP over law, {rtt:g} ms, {EVEN:.1%}", found, bound))
+            checks.append(Check(f"TCP / law, {rtt:g} ms, {EVEN:.1%} loss", found, bound))
         return checks
 
     def total(self, measured: Measured, bound: Bound) -> Check:
         """LIA's total relative to TCP on its best path."""
         best = max((ONE, TWO), key=lambda name: measured.mean(_goodput, ALONE, name))
         found = measured.ratio(_goodput, (LINKED,), _goodput, (ALONE, best))
-        return Check("LIA over best TCP", found, bound)
+        return Check("LIA / TCP on the best path", found, bound)
 
 
 def _goodput(run: Run) -> float:
@@ -248,7 +250,7 @@ def longest_queue(
         rows = (row for row in run.link_rows if (row["link"], row["direction"]) == (link, direction))
         return next(rows)["longest_queue"] / formulas.FRAME / packets
 
-    return Check(f"longest queue over {packets} packets", measured.interval(value, *key), bound)
+    return Check(f"longest queue / limit of {packets} packets", measured.interval(value, *key), bound)
 
 
 def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
@@ -257,7 +259,7 @@ def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
     def value(run: Run) -> float:
         return sum(row["opportunistic"] for row in run.flow_rows) / 1e3
 
-    return every("data retransmitted by M1", measured.values(value, *key), bound, "kB")
+    return every("data sent by opportunistic retransmission (M1)", measured.values(value, *key), bound, "kB")
 
 
 def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
@@ -266,7 +268,7 @@ def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
     def value(run: Run) -> float:
         return float(sum(row["penalties"] for row in run.flow_rows))
 
-    return every("windows that M2 halved", measured.values(value, *key), bound, "times")
+    return every("windows halved by penalisation (M2)", measured.values(value, *key), bound, "times")
 
 
 # A cell of saturated stations.
@@ -301,7 +303,7 @@ def saturated_rate(measured: Measured, stations: int, bound: Bound, **cell: bool
         return float(sum(row["sent_frames"] for row in _air(run))) / run.scenario.duration
 
     found = over(measured.interval(value, SATURATED, stations), expected)
-    return Check(f"{stations} station{'s' * (stations > 1)} over Bianchi", found, bound)
+    return Check(f"{stations} station{'s' * (stations > 1)}, rate / Bianchi's model", found, bound)
 
 
 def collisions(measured: Measured, stations: int, bound: Bound, **cell: bool) -> Check:

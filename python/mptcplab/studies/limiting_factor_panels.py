@@ -138,7 +138,7 @@ def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, s
 def _as_text(shares: Mapping[str, float]) -> str:
     """The causes with at least 5% of the time of a path, the largest first."""
     longest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
-    return ", ".join(f"{WORDS.get(name, 'its end')} {100 * share:.0f} %" for share, name in longest)
+    return ", ".join(f"{WORDS.get(name, 'another cause')} {100 * share:.0f} %" for share, name in longest)
 
 
 def _shares(events: pa.Table, flow: str, path: str, end: float) -> dict[str, float]:

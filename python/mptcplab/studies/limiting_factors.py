@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", float, str)
 
 GROWN = 0.1
-"""A share that grew less does not explain a fall."""
+"""A share that grew by less than this does not explain a fall."""
 BEND = 0.1
-"""A smaller fall, relative to the highest rate, is not explained."""
+"""A fall by less than this, relative to the highest rate, gets no explanation."""
 MOST_PARTS = 4
 """Maximum number of ranges that a sentence lists; beyond that, it gives the range of each share."""
 
@@ -144,7 +144,7 @@ def whole(flows: Mapping[str, Sequence[FlowRow]]) -> tuple[str, ...]:
     return tuple(
         _sentence(
             "" if len(labels) == len(flows) and len(labels) > 2 else "; ".join(label for label in labels if label),
-            f"over its whole time the flow was held back by {message} of the time",
+            f"over its whole duration, the flow was limited by {message} of the time",
         )
         for message, labels in together.items()
     )
@@ -213,8 +213,8 @@ def _fall(one: Curve) -> str | None:
         return None
     who = f"{one.label}: goodput" if one.label else "Goodput"
     return (
-        f"{who} falls from {one.rates[first]:.1f} Mb/s at {one.values[first]} to {one.rates[last]:.1f} at "
-        f"{one.values[last]}, and the share of time of {LIMITS.get(name, name)} grows from "
+        f"{who} falls from {one.rates[first]:.1f} Mb/s at {one.values[first]} to {one.rates[last]:.1f} Mb/s at "
+        f"{one.values[last]}, and the share of time limited by {LIMITS.get(name, name)} grows from "
         f"{100 * before.get(name, 0.0):.0f} to {_percent(after[name])}."
     )
 

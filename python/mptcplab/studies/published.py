@@ -39,11 +39,11 @@ class Published:
     points: tuple[tuple[str, float], ...] = ()
     """Values of `over` in scenario syntax, each with its published value."""
     level: float | None = None
-    """A value for all of `over`."""
+    """A value that holds for all values of `over`."""
     band: tuple[float, float] | None = None
-    """A range for all of `over`."""
+    """A range that holds for all values of `over`."""
     at: str | None = None
-    """The value of `over` of a published event."""
+    """The value of `over` at which a published event happened."""
     line: Literal["dashed", "dotted"] = "dashed"
 
     @property

@@ -25,7 +25,7 @@ def replicated(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]
     """The verdict on all seeds if each block gives the same; otherwise undecided, with the reason."""
     if all(block == whole for block in blocks):
         return whole, ""
-    return "undecided", f"Blocks of seeds disagree: {', '.join(blocks)}; all together: {whole}."
+    return "undecided", f"Blocks of seeds disagree: {', '.join(blocks)}; all seeds together: {whole}."
 
 
 def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
@@ -35,8 +35,8 @@ def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdi
     """
     short = set(blocks)
     if len(short) > 1:
-        return "undecided", f"Blocks of seeds, shorter runs, disagree: {', '.join(blocks)}; longer runs: {whole}."
-    return whole, "" if short <= {whole} else f"Blocks of shorter runs agree on: {blocks[0]}."
+        return "undecided", f"Blocks of seeds with shorter runs disagree: {', '.join(blocks)}; longer runs: {whole}."
+    return whole, "" if short <= {whole} else f"With shorter runs, all blocks of seeds agree on: {blocks[0]}."
 
 
 class HasVerdict(Protocol):
@@ -158,7 +158,7 @@ def over_readings(readings: Mapping[str, Verdict], main: str | None, why: str) -
         message.setdefault(verdict, []).append(name)
     if main is not None:
         others = {verdict: [name for name in names if name != main] for verdict, names in message.items()}
-        return readings[main], _sentence(f"Judged with {main}: {why}.", others, "Other interpretations: ")
+        return readings[main], _sentence(f"The verdict uses {main}: {why}.", others, "Other interpretations: ")
     if len(message) == 1:
         return next(iter(message)), ""
     if "holds" in message and "fails" in message:

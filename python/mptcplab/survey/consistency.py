@@ -106,7 +106,7 @@ def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
     """Statements of a summary that contradict the samples."""
     text = summary(run, {"main": baselines})
     if found := re.search(r"\b(inf|nan)\b", text):
-        yield f"the summary says {found.group(0)!r}"
+        yield f"the summary contains {found.group(0)!r}"
     busy = {(link["link"], link["direction"]): link["busy"] for link in run.link_rows}
     for link in run.link_rows:
         if link["busy"] > 1 + 1e-9:
@@ -128,9 +128,12 @@ def _of_acknowledgements(row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
     for path in row["paths"]:
         share, name = path["limits"].get("ack_queue", 0.0), path["path"]
         if whole and share > busy[name] + 0.1:
-            yield f"{row['flow']} {name}: {share:.0%} for acknowledgements of a link that was busy {busy[name]:.0%}"
+            yield (
+                f"{row['flow']} {name}: {share:.0%} of the time is attributed to queued acknowledgements, on a link "
+                f"that was busy {busy[name]:.0%} of the time"
+            )
         if share > reasons.LEAST and not path["ack_queue"]:
-            yield f"{row['flow']} {name}: acknowledgements cost {share:.0%} and waited in no queue"
+            yield f"{row['flow']} {name}: acknowledgements cost {share:.0%} of the time, but waited in no queue"
 
 
 def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
@@ -140,24 +143,27 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
         limits = path.get("limits", {})
         if limits:
             if abs(sum(limits.values()) - 1) > 1e-6 or min(limits.values()) < -1e-9:
-                yield f"{row['flow']} {name}: shares do not add up: {limits}"
+                yield f"{row['flow']} {name}: the shares of the limiting factors do not add up to 1: {limits}"
             whole = life > 0.97 * SECONDS
             idle = sum(limits.get(cause, 0.0) for cause in _IDLE)
             if whole and busy[name] > BUSY and idle > 1 - busy[name] + 0.03:
-                yield f"{row['flow']} {name}: idle {idle:.0%} on a link that was busy {busy[name]:.0%}"
+                yield f"{row['flow']} {name}: idle {idle:.0%} of the time on a link that was busy {busy[name]:.0%}"
         if path["best_capacity"]:
             # Data from before an interval also arrives in it, except at the start of the run.
             rate = path["bytes_arrived"] * 8 / life if life else 0.0
             if rate > path["best_capacity"] * 1.001 + FRAME_BITS / max(life, SAMPLE):
-                yield f"{row['flow']} {name}: {rate / 1e6:.2f} Mb/s on a link of {path['best_capacity'] / 1e6:.2f}"
+                yield f"{row['flow']} {name}: {rate / 1e6:.2f} Mb/s on a link of {path['best_capacity'] / 1e6:.2f} Mb/s"
             _, carried = run.series("goodput", flow=row["flow"], path=name)
             most = float(carried.max(initial=0.0))
             if most > path["best_capacity"] + 2 * FRAME_BITS / SAMPLE and not _jitters(run):
-                yield f"{row['flow']} {name}: a sample of {most / 1e6:.2f} Mb/s on {path['best_capacity'] / 1e6:.2f}"
+                yield (
+                    f"{row['flow']} {name}: a sample of {most / 1e6:.2f} Mb/s, on a link of "
+                    f"{path['best_capacity'] / 1e6:.2f} Mb/s"
+                )
     most_of_all = row["capacity"]
     rate = reasons.rate_of_life(row)
     if most_of_all and rate > most_of_all * 1.02 + FRAME_BITS / max(life, SAMPLE):
-        yield f"{row['flow']}: {rate / 1e6:.2f} Mb/s of {most_of_all / 1e6:.2f} that its links could carry"
+        yield f"{row['flow']}: {rate / 1e6:.2f} Mb/s of the {most_of_all / 1e6:.2f} Mb/s that its links could carry"
 
 
 def _jitters(run: Run) -> bool:
@@ -169,10 +175,10 @@ def _of_main(run: Run, baselines: dict[str, float], text: str) -> Iterator[str]:
     row = run.flow("main")
     best = max(baselines.values(), default=0.0)
     if row["goodput"] < BELOW * best and "slower than plain TCP" not in text.partition("other (")[0]:
-        yield f"main: below its best path ({row['goodput'] / best:.2f}), but not reported"
+        yield f"main: {row['goodput'] / best:.0%} of plain TCP over the best path, which the summary does not report"
     silent = _silence(run)
     if silent > SILENT_S + 3 * SAMPLE and "nothing reached the application for" not in text:
-        yield f"main: {silent:.1f} s without a byte, but not reported"
+        yield f"main: {silent:.1f} s without a byte, which the summary does not report"
     for finding in reasons.findings(row):
         if not 0 <= finding.share <= 1 + 1e-6:
             yield f"main: {finding.cause} has a share of {finding.share:.2f}"

@@ -27,16 +27,19 @@ CHANGES_S = 12, 20
 KINDS = {
     "bulk": "two to four paths, one path in four with random loss; one bulk flow",
     "burst": "as bulk, but bursty losses (Gilbert-Elliott) of 5 frames on average",
-    "jitter": "as bulk, but the delay of each path varies by up to half of it, in order",
+    "jitter": "as bulk, but the delay of each path varies by up to half of the delay, without reordering",
     "competing": "as bulk, but each path has one or two competing TCP flows, which start 10 s earlier",
-    "reorder": "as bulk, but the delay of each frame varies by up to a tenth of the RTT, out of order",
-    "short": "as bulk, but queues of 10 to 20 packets",
-    "managed": "as bulk, but queues with fq_codel, codel or pie",
+    "reorder": "as bulk, but the delay of each frame varies by up to a tenth of the RTT, with reordering",
+    "short": "as bulk, but with queues of 10 to 20 packets",
+    "managed": "as bulk, but with fq_codel, codel or pie in the queues",
     "asymmetric": "as bulk, but the reverse path has 1/20 to 1/80 of the rate, at least 64 kb/s",
     "changing": "as bulk, but one path has 1/10 to 1/2 of its rate from 12 s to 20 s",
-    "far": "as bulk, but five times the RTT, up to 2 s",
+    "far": "as bulk, but with five times the RTT, up to 2 s",
     "lossy": "as bulk, but each path loses 0.1-5% of its frames",
-    "fading": "as bulk without loss, queues of 20 ms to 1 s; one path has 1/250 to 1/2 of its rate from 12 s to 20 s",
+    "fading": (
+        "as bulk, but without loss, and with queues of 20 ms to 1 s. One path has 1/250 to 1/2 of its rate from 12 s "
+        "to 20 s"
+    ),
     "steps": "as bulk, but the RTT of a path changes by 1-50% at 12 s and at 20 s",
 }
 """Types of networks for surveys of goodput, with descriptions."""
@@ -61,7 +64,7 @@ class Change:
 
     def __str__(self) -> str:
         """The change as text."""
-        return (f"{self.rate / 1e6:.3g} Mb/s" if self.rate else f"{self.rtt * 1e3:.3g} ms") + f" from {self.at:g} s"
+        return (f"{self.rate / 1e6:.3g} Mb/s" if self.rate else f"RTT {self.rtt * 1e3:.3g} ms") + f" from {self.at:g} s"
 
 
 @dataclass(frozen=True)
@@ -178,17 +181,17 @@ class Network:
         """The network in one line."""
         links = []
         for link in self.links:
-            words = f"{link.rate / 1e6:.3g} Mb/s {link.rtt * 1e3:.3g} ms {link.queue} packets"
-            words += f" loss {link.loss:.2%}" if link.loss else ""
+            words = f"{link.rate / 1e6:.3g} Mb/s, RTT {link.rtt * 1e3:.3g} ms, queue of {link.queue} packets"
+            words += f", loss {link.loss:.2%}" if link.loss else ""
             words += f" in bursts of {link.burst:g}" if link.loss and link.burst > 1 else ""
-            words += f" jitter {link.jitter * 1e3:.3g} ms" if link.jitter else ""
-            words += " out of order" if link.reorder else ""
-            words += f" with {link.others} competing flows" if link.others else ""
-            words += f" {link.discipline}" if link.discipline else ""
-            words += f" {link.back / 1e6:.3g} Mb/s back" if link.back else ""
-            words += "".join(f" {change}" for change in link.changes)
+            words += f", jitter {link.jitter * 1e3:.3g} ms" if link.jitter else ""
+            words += " with reordering" if link.reorder else ""
+            words += f", {link.others} competing flows" if link.others else ""
+            words += f", {link.discipline}" if link.discipline else ""
+            words += f", reverse path {link.back / 1e6:.3g} Mb/s" if link.back else ""
+            words += "".join(f", {change}" for change in link.changes)
             links.append(words)
-        buffer = "tuned buffers" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
+        buffer = "automatically tuned buffers" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
         return f"{'; '.join(links)}; {buffer}"
 
 

@@ -30,7 +30,10 @@ QUEUES = (0.7, 3.0)
 
 @dataclass(frozen=True)
 class Planted:
-    """A scenario with a cause on a path (None: the whole connection), and the same without; `cause` may be None."""
+    """A scenario with a planted cause, and the same scenario without it.
+
+    `cause` is None for a scenario without a cause, `path` for a cause that concerns the whole connection.
+    """
 
     number: int
     cause: str | None
@@ -322,7 +325,7 @@ def _counts(planted: Planted, cost: float) -> bool:
 def _costs(drawn: list[Planted], seed: int, workers: int | None) -> list[float]:
     """By scenario: the share of the goodput without the cause that the cause costs."""
     runs = run_jobs([Job(one.scenario.core, seed) for one in drawn], workers=workers, label="planted")
-    without = run_jobs([Job(one.without.core, seed) for one in drawn], workers=workers, label="without")
+    without = run_jobs([Job(one.without.core, seed) for one in drawn], workers=workers, label="without the cause")
     rates = [
         (run.flow("flow")["goodput"], free.flow("flow")["goodput"]) for run, free in zip(runs, without, strict=True)
     ]

@@ -71,25 +71,28 @@ def sentence(one: Measured) -> str:
     """The result on a network and its limiting factors, as text."""
     alone = ", ".join(f"path{at} {megabits(rate)}" for at, rate in enumerate(one.alone, 1))
     row = one.flow
-    words = f"{one.of_best:.3f} of the best path: {megabits(one.goodput)}; plain TCP alone: {alone}. "
+    words = f"Goodput {megabits(one.goodput)}, {one.of_best:.1%} of plain TCP over the best path. "
+    words += f"Plain TCP alone: {alone}. "
     if one.after:
-        words += f"In the {AFTER_S:g} s after a change {', '.join(f'{share:.3f}' for share in one.after)}. "
+        shares = ", ".join(f"{share:.1%}" for share in one.after)
+        words += f"In the {AFTER_S:g} s after each change: {shares} of the best path. "
         words += f"Nothing arrived for {one.silence:.1f} s. " if one.silence > SILENCE_S else ""
         words += f"A recovered path was unused for {one.back:.1f} s. " if one.back > BACK_S else ""
     words += limits_in_words(row["limits"]).capitalize()
     # M2 is penalisation: a subflow that blocks the receive window halves its congestion window.
     if row["penalties"]:
-        words += f"; M2 halved windows {row['penalties']} times"
+        words += f"; penalisation (M2) halved windows {row['penalties']} times"
     return words + "."
 
 
 def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
-    """The results of each policy and load, by reference.
+    """The results of each policy and load, one row for each reference: plain TCP on the first or on the best path.
 
-    Files are compared with the path that the connection starts on, long files with the best path too, blocks with the
-    best path only. `late` loads take more than `LATE` times as long as TCP. Some are explained. `excused`: the lower
-    bound for any sender (`Timed.least`) is late too. `join`: plain TCP that starts after the join is no faster.
-    `with_options`: MPTCP on the reference path alone, which has the same options, is no faster.
+    Files are compared with the path on which the connection starts, long files also with the best path, blocks only
+    with the best path. `late` loads take more than `LATE` times as long as TCP. Late loads with an explanation are
+    counted once, by the first that applies. `excused`: the lower bound for any sender (`Timed.least`) is late too.
+    `join`: MPTCP is not late compared with plain TCP that starts after the join. `with_options`: MPTCP is not late
+    compared with MPTCP on the reference path alone, which sends the same options.
     """
     rows = []
     for (policy, load, what), known in compared(timed).items():
@@ -111,7 +114,8 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
 def compared(timed: Sequence[Timed]) -> dict[tuple[str, str, str], list[tuple[float, float, Timed]]]:
     """By policy, load and reference: for each network the ratio, the time of the reference in s, and the other values.
 
-    Excludes networks on which neither MPTCP nor TCP completed the load, and short files for the best path.
+    Excludes networks on which neither MPTCP nor TCP completed the load, and does not compare short files with the
+    best path.
     """
     found: dict[tuple[str, str, str], list[tuple[float, float, Timed]]] = {}
     for one in timed:

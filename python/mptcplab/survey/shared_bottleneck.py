@@ -42,8 +42,8 @@ class Bottleneck:
     def __str__(self) -> str:
         """The bottleneck in one line."""
         return (
-            f"{self.rate / 1e6:.3g} Mb/s {self.rtt * 1e3:.3g} ms {self.queue} packets with {self.others} competing "
-            "flows"
+            f"{self.rate / 1e6:.3g} Mb/s, RTT {self.rtt * 1e3:.3g} ms, queue of {self.queue} packets, {self.others} "
+            "competing flows"
         )
 
     def shared(self, flow: Mapping[str, Any], controller: str) -> Scenario:

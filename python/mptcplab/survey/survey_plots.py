@@ -52,7 +52,9 @@ def goodputs(measured: Sequence[Measured]) -> Figure:
             _distribution(axes, curves, looks, at_most=True)
             axes.set_xlabel(f"goodput / {what}")
         _down_to_one(panels[0], max(sum(one.policy.name == name for one in measured) for name in looks))
-        panels[0].axvline(PROMISE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{PROMISE:g}")
+        panels[0].axvline(
+            PROMISE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{PROMISE:.0%} of the best path"
+        )
         panels[0].set_ylabel("networks at or below this ratio [%]")
         panels[0].legend(loc="lower right")
     return figure
@@ -79,12 +81,12 @@ def times(timed: Sequence[Timed]) -> Figure:
         figure, panels = figure_style.new_figure(len(columns), len(curves), width=4.4, height=3.7, share_y=True)
         for axes, (policy, reference) in zip(panels, itertools.product(curves, columns), strict=True):
             _distribution(axes, curves[policy][reference], looks, at_most=False)
-            axes.axvline(LATE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{LATE:g}")
+            axes.axvline(LATE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{LATE:g} times as long")
             axes.set_xlabel(f"time / time of plain TCP over {reference}")
             axes.set_title(policy)
         _down_to_one(panels[0], max(len(known) for known in compared(timed).values()))
         for axes in panels[:: len(columns)]:
-            axes.set_ylabel("networks above this ratio")
+            axes.set_ylabel("networks above this ratio [%]")
         panels[0].legend(loc="lower left")
     return figure
 

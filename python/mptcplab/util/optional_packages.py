@@ -14,7 +14,7 @@ EXTRAS = {"distributed": "'mptcplab[cluster]'"}
 
 def missing(package: str) -> str:
     """The error for a missing package."""
-    return f"this needs {package}, which is not installed: pip install {EXTRAS.get(package, package)}"
+    return f"the package {package} is required, but not installed; run: pip install {EXTRAS.get(package, package)}"
 
 
 def need(package: str) -> None:

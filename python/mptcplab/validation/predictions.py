@@ -30,7 +30,7 @@ def now() -> str:
 
 
 def prediction(cells: Sequence[Cell], seeds: Sequence[int], found: Answers) -> dict[str, Any]:
-    """The document of the simulator's predictions, with their scenarios."""
+    """The document of the simulator's predictions, with the predicted scenarios."""
     return _whole({"kind": PREDICTION} | _body(cells, seeds, found))
 
 
@@ -108,14 +108,16 @@ def read(path: Path, cells: Sequence[Cell], seeds: Sequence[int], known: str | N
         found = {one["cell"]: {name: _answer(answer) for name, answer in one["flows"].items()} for one in body["cells"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadResult(
-            f"{path}: contains no predictions (mptcplab validate --predict writes them): {error}"
+            f"{path}: contains no predictions ({error}); mptcplab validate --predict writes a file with predictions"
         ) from error
     if kind != PREDICTION:
-        raise BadResult(f"{path}: is a {kind}, not a {PREDICTION} (mptcplab validate --predict writes them)")
+        raise BadResult(
+            f"{path}: is a {kind}, not a {PREDICTION}; mptcplab validate --predict writes a file with predictions"
+        )
     if message != _digest(body):
         raise BadResult(f"{path}: hash mismatch: the file was damaged or edited")
     if known is not None and message != known.lower():
-        raise BadResult(f"{path}: the SHA-256 is {message}, not {known}: these are other predictions")
+        raise BadResult(f"{path}: the SHA-256 is {message}, not {known}: the file contains other predictions")
     for cell in cells:
         if asked.get(cell.name) != cell.scenario.to_toml():
             raise BadResult(f"{path}: cell {cell.name!r} is missing, or its scenario has changed")

@@ -27,9 +27,9 @@ class Measure:
     column: str
     """The column of the measure in the table of flows."""
     message: str
-    """A sentence with a place for the value."""
+    """A clause with a placeholder for the value."""
     improved: str
-    """The improvement as text, after "none of these"."""
+    """The improvement as text, after "none of these changes"."""
     is_share: bool
     """Whether values are shares; otherwise they are seconds."""
 
@@ -54,8 +54,10 @@ MOST_LOSERS = 3
 """At most this many other flows that lose goodput are named."""
 LATE = 0.01
 """Minimum improvement of the share of late blocks; a smaller share needs no change."""
-LATENCY = Measure("latency_p95_s", "95% of its blocks take at most {}", "shortened the latency", is_share=False)
-LATENESS = Measure("late", "{} of its blocks come after their deadline", "made fewer blocks late", is_share=True)
+LATENCY = Measure("latency_p95_s", "95% of the flow's blocks take at most {}", "shortened the latency", is_share=False)
+LATENESS = Measure(
+    "late", "{} of the flow's blocks arrive after their deadline", "made fewer blocks late", is_share=True
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Trial:
     values: tuple[float, ...] = ()
     """The value to minimise, by seed: negative Mb/s, or the answer's `measure`."""
     note: str = ""
-    """A detail for the sentence."""
+    """A detail for the sentence, between commas; empty without a detail."""
     losers: tuple[str, ...] = ()
     """Other flows that lose goodput, as clauses."""
 
@@ -197,7 +199,7 @@ class Answer:
         if not best.mean:
             return f"{head}. Plain TCP delivers nothing over any path."
         if len(self.alone) < 2:
-            return f"{head}, and {self.goodput.mean / best.mean:.0%} of plain TCP over it ({best} Mb/s)."
+            return f"{head}, and {self.goodput.mean / best.mean:.0%} of plain TCP over this path ({best} Mb/s)."
         return (
             f"{head}. That is {self.goodput.mean / best.mean:.0%} of plain TCP over {self.best} alone ({best} Mb/s), "
             f"and {self.goodput.mean / self.sum:.0%} of the total of plain TCP over all paths ({self.sum:.2f} Mb/s)."
@@ -220,7 +222,7 @@ class Answer:
     def _with_handshake(self) -> str:
         """A note that the rate includes the handshake, if the handshake was long."""
         waited = [row["waited_s"] for run in self.runs for row in [run.flow(self.flow)] if reasons.waited_long(row)]
-        return f", with its handshake of {max(waited):.2f} s" if waited else ""
+        return f", including its handshake of {max(waited):.2f} s" if waited else ""
 
     def _at_best(self) -> str:
         """A note that capacity refers to the links at their best, if their rate falls for a time."""
@@ -231,12 +233,12 @@ class Answer:
     def _held_back(self) -> str:
         row = self.runs[0].flow(self.flow)
         if row["handshake_s"] is None:
-            return f"It never connected: {reasons.unanswered(row)}."
+            return f"The flow never connected: {reasons.unanswered(row)}."
         if not self.findings:
             if self.is_full:
                 message = reasons.reached(row)
                 return f"{message[0].upper()}{message[1:]}."
-            return "No single cause took more than 3% of capacity."
+            return "No single cause took more than 3% of the capacity."
         message = "; ".join(str(finding) for finding in self.findings[:3])
         # For a backup path, a change that uses it is tested on Linux too.
         blamed = any(one.cause == "scheduler" and not one.is_backup for one in self.findings[:3])
@@ -247,28 +249,31 @@ class Answer:
         remedy = self.remedy
         chance = "" if remedy is None or remedy.is_sure else f"; {self._not_told()}"
         if remedy and self.measure and remedy.delay:
-            message = f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}."
+            value = self.measure.message.format(self.measure.shown(remedy.delay))
+            message = f"With {remedy.change}{remedy.note or ','} {value}{chance}."
             return f"{message}{self._lost(remedy)}{self._perhaps()}"
         if remedy:
             more = (
                 f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
             )
-            message = f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}."
+            message = f"With {remedy.change}{remedy.note or ','} the flow gets {remedy.goodput} Mb/s{more}{chance}."
             return f"{message}{self._lost(remedy)}{self._perhaps()}"
         if self.tried:
             changes = "; ".join(trial.change for trial in self.tried)
             if self.measure is LATENCY:
                 # The stream gets its rate; a list of changes without effect would not help.
                 return f"None of {len(self.tried)} changes {self.measure.improved} by {WORTH - 1:.0%} or more."
-            what = self.measure.improved if self.measure else "raised goodput"
-            return f"None of these {what} by {WORTH - 1:.0%} or more: {changes}."
+            what = self.measure.improved if self.measure else "raised the goodput"
+            return f"None of these changes {what} by {WORTH - 1:.0%} or more: {changes}."
         if self.is_full:
             from mptcplab.results.text.summary import long_queues
 
             notes = [
                 f"{note[0].upper()}{note[1:]}." for note in long_queues(self.runs[0], self.runs[0].flow(self.flow))
             ]
-            left = f"No change was tested: less than {1 - reasons.FULL:.0%} of the capacity of its links is unused."
+            left = (
+                f"No change was tested: less than {1 - reasons.FULL:.0%} of the capacity of the flow's links is unused."
+            )
             return " ".join([left, *notes])
         return "No change was tested."
 
@@ -277,12 +282,12 @@ class Answer:
         """Flows that lose goodput by a change."""
         few = remedy.losers[:MOST_LOSERS]
         rest = len(remedy.losers) - len(few)
-        more = f"; {rest} more of them {'loses' if rest == 1 else 'lose'} goodput" if rest else ""
-        return f" Other flows lose: {'; '.join(few)}{more}." if few else ""
+        more = f"; {rest} more {'flow loses' if rest == 1 else 'flows lose'} goodput" if rest else ""
+        return f" Other flows lose goodput: {'; '.join(few)}{more}." if few else ""
 
     def _not_told(self) -> str:
         return (
-            f"{len(self.runs)} seeds are too few to show that this is not random; use --seeds "
+            f"{len(self.runs)} seeds are too few to tell this gain from random variation; use --seeds "
             f"{max(10, 3 * len(self.runs))}"
         )
 
@@ -291,8 +296,10 @@ class Answer:
         unsure = self.unsure
         if unsure is None:
             return ""
-        value = self.measure.shown(unsure.delay) if self.measure and unsure.delay else f"{unsure.goodput} Mb/s"
-        return f" With {unsure.change}: {value}, but {self._not_told()}."
+        value = f"the flow gets {unsure.goodput} Mb/s"
+        if self.measure and unsure.delay:
+            value = self.measure.message.format(self.measure.shown(unsure.delay))
+        return f" With {unsure.change}, {value}, but {self._not_told()}."
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

@@ -62,7 +62,7 @@ def _smallest(answer: Answer, rungs: Sequence[Trial]) -> Trial | None:
         return None
     sizes = [" and ".join(trial.settings.values()) for trial in rungs]
     what = listed(sizes) if len(best.settings) == 1 else listed([f"({text})" for text in sizes])
-    return replace(good[0], note=f", the smallest that suffices of {what},")
+    return replace(good[0], note=f", the smallest sufficient size of {what},")
 
 
 def _is_worth(answer: Answer, trial: Trial) -> bool:

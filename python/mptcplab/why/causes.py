@@ -73,7 +73,7 @@ def _by_delay(answer: Answer) -> list[reasons.Finding]:
     least = max(HEALED * (delay.mean - best), MISSING * delay.mean if measure.is_share else 0.0)
     if delay.mean - without.delay.mean < least:
         return answer.findings
-    detail = f"without it: {measure.shown(without.delay)}; TCP_NODELAY turns it off"
+    detail = f"without this algorithm: {measure.shown(without.delay)}; TCP_NODELAY turns it off"
     nagle, first = reasons.Finding("nagle", None, 0.0, 0.0, detail), 0 if measure.is_share else 1
     return [*answer.findings[:first], nagle, *answer.findings[first:]]
 

@@ -1,6 +1,6 @@
 """Explains the goodput of a flow for `mptcplab why`: comparison with plain TCP, causes, and tested changes.
 
-Owns the runs of the flow, of plain TCP over each path, and of each change. So every suggested change was run.
+Owns the runs of the flow, of plain TCP over each path, and of each change, so that every suggested change was tested.
 """
 
 from __future__ import annotations

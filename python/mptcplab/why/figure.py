@@ -33,8 +33,8 @@ def picture(answer: Answer) -> Figure:
 def _rates(axes: Axes, answer: Answer) -> None:
     from mptcplab.plots import figure_style
 
-    bars = [("all paths", answer.goodput, "#0b5394", "")]
-    bars += [(f"TCP, {path}", value, "#bbbbbb", "///") for path, value in answer.alone.items()]
+    bars = [("MPTCP, all paths", answer.goodput, "#0b5394", "")]
+    bars += [(f"plain TCP, {path}", value, "#bbbbbb", "///") for path, value in answer.alone.items()]
     bars += [(answer.remedy.change, answer.remedy.goodput, "#009e73", "...")] if answer.remedy else []
     for at, (_, value, color, hatch) in enumerate(bars):
         spread = value.half_width if value.n > 1 and value.half_width > 0 else None
@@ -47,7 +47,7 @@ def _rates(axes: Axes, answer: Answer) -> None:
             ha="center",
         )
     if len(answer.alone) > 1:
-        figure_style.published_line(axes, answer.sum, "plain TCP, total")
+        figure_style.published_line(axes, answer.sum, "plain TCP, total of all paths")
     axes.set_xticks(range(len(bars)), [name for name, _, _, _ in bars], rotation=20 if len(bars) > 3 else 0)
     axes.grid(visible=False, axis="x")
     high = max([answer.sum, *(value.mean + value.half_width for _, value, _, _ in bars)])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.result_reader import SavedRun
 
 NAME = "analyse"
-HELP = "write tables of a result by interface and in total, in equal time steps"
+HELP = "write metrics in equal time steps, one table per interface and one in total"
 EXAMPLE = "mptcplab analyse results --interval 500ms --output tables"
 
 FORMATS = ("txt", "csv", "parquet")
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="result of mptcplab run --output")
     add_interval(parser)
-    parser.add_argument("--flow", metavar="F", help="one flow (default: all together)")
+    parser.add_argument("--flow", metavar="F", help="only this flow (default: all flows together)")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="output directory (default: `analysis` in each result)"
     )
@@ -79,7 +79,7 @@ def execute(given: argparse.Namespace) -> int:
         label = ", ".join(part for part in (row["run"], row["variant"], f"seed {row['seed']}") if part)
         rows.append([row["interface"], label, *(_number(row[name]) for name in SHOWN)])
     print(table(rows))
-    print("means after the warm-up; retransmits: total after the warm-up")
+    print("all values are means after the warm-up, except retransmits: the total after the warm-up")
     for target in written:
         print(f"written to {target}/")
     return 0

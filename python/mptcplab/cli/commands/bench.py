@@ -11,7 +11,7 @@ from pathlib import Path
 from mptcplab.cli.common import BadInput, RunFailed, at_most, print_json, table
 
 NAME = "bench"
-HELP = "measure the speed of the simulator, or of mptcplab's stack and Linux's"
+HELP = "measure the speed of the simulator, or of the stacks of mptcplab and Linux"
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 WIRE = "wire"
@@ -20,7 +20,10 @@ WIRE = "wire"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument(
-        "scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4, scenario files, or wire (default: S1 to S4)"
+        "scenarios",
+        nargs="*",
+        metavar="SCENARIO",
+        help="built-in benchmarks S1 to S4 (default), scenario files, or wire (real packets)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per scenario")
     parser.add_argument(
@@ -28,14 +31,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=at_most(1000),
         default=REPETITIONS,
         metavar="N",
-        help=f"runs of each (default: {REPETITIONS}); best run, or median for wire",
+        help=f"runs of each scenario (default: {REPETITIONS}); prints the best, or for wire the median",
     )
     parser.add_argument(
         "--seconds",
         type=at_most(1000),
         default=3,
         metavar="S",
-        help="seconds per wire run (default: 3)",
+        help="duration of each run of wire, in seconds (default: 3)",
     )
 
 
@@ -52,7 +55,7 @@ def execute(given: argparse.Namespace) -> int:
         file = STANDARD.get(name.upper())
         path = file if file is not None else Path(name)
         if not path.is_file():
-            raise BadInput(f"mptcplab: {name!r} is neither a benchmark ({', '.join(STANDARD)}) nor a file")
+            raise BadInput(f"mptcplab: {name!r} is neither a built-in benchmark ({', '.join(STANDARD)}) nor a file")
         try:
             label = name.upper() if file is not None else path.stem
             measured.append(measure(label, path, given.repetitions))
@@ -61,7 +64,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json(measured)
         return 0
-    rows = [["scenario", "data packets", "wall s", "packets/s", "goodput Mb/s", "peak RSS MB"]]
+    rows = [["scenario", "data packets", "wall time s", "packets/s", "goodput Mb/s", "peak RSS MB"]]
     rows += [
         [
             row["scenario"],
@@ -74,7 +77,7 @@ def execute(given: argparse.Namespace) -> int:
         for row in measured
     ]
     print(table(rows))
-    print(f"one core; best of {given.repetitions} runs, each in its own process")
+    print(f"values: the best of {given.repetitions} runs on one core, each in its own process")
     return 0
 
 
@@ -100,7 +103,7 @@ def _wire(given: argparse.Namespace) -> int:
         print_json(measured)
         return 0
     names = {"ours": "mptcplab", "linux": "Linux"}
-    rows = [["sender", "receiver", "transport", "paths", "frames", "Gb/s", "least", "most", "CPU s/GB", "of Linux"]]
+    rows = [["sender", "receiver", "transport", "paths", "frames", "Gb/s", "min", "max", "CPU s/GB", "of Linux"]]
     rows += [
         [
             names[row["sender"]],
@@ -118,9 +121,10 @@ def _wire(given: argparse.Namespace) -> int:
     ]
     print(table(rows))
     print(
-        f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, including the "
-        f"kernel; Linux to Linux over veth, the others over TUN; Linux with {LINUX_CONTROLLER}"
+        f"Gb/s is the median of {given.repetitions} rounds of {given.seconds} s, each after a warm-up of 1 s. CPU s/GB "
+        "counts both ends, including the kernel. The last column is Gb/s divided by that of Linux to Linux. Linux to "
+        f"Linux uses veth, the other rows use TUN. Linux uses {LINUX_CONTROLLER}"
     )
     if failed := sum(row["failed"] for row in measured):
-        print(f"Linux to Linux failed {failed} times, and was repeated")
+        print(f"{failed} measurements of Linux to Linux failed, and were repeated")
     return 0

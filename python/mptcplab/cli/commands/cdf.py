@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Groups = Mapping[str, Mapping[str, NDArray[np.float64]]]
 
 NAME = "cdf"
-HELP = "draw distributions of a metric by interface, or of latencies by flow"
+HELP = "draw distributions of a metric, one curve per interface or flow"
 EXAMPLE = "mptcplab cdf results:wifi results:3g other:total --metric throughput"
 
 MOST_CURVES = 12
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "curves",
         nargs="+",
         metavar="DIR:PATH",
-        help="result and interface, total, or flow (for latency and completion_s)",
+        help="result and interface, `total`, or flow (metrics latency and completion_s)",
     )
     add_distribution(parser)
 
@@ -47,7 +47,10 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", default="throughput", metavar="M", help="metric to draw (default: throughput)")
     add_interval(parser)
     parser.add_argument(
-        "--warmup", type=duration, metavar="TIME", help="exclude this time at the start (default: the scenario's)"
+        "--warmup",
+        type=duration,
+        metavar="TIME",
+        help="exclude samples before this time (default: the scenario's warm-up)",
     )
     parser.add_argument(
         "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG, SVG or PDF file (default: cdf.png)"
@@ -75,8 +78,8 @@ def execute(given: argparse.Namespace) -> int:
         variants = list(dict.fromkeys(run.variant for run in runs))
         if len(variants) * len(curves) > MOST_CURVES:
             raise BadInput(
-                f"mptcplab: {directory} has {len(variants)} sweep points, but at most {MOST_CURVES} curves can be told "
-                "apart; sweep fewer points, or use sweep --draw cdf"
+                f"mptcplab: {directory} has {len(variants)} sweep points, but a figure shows at most {MOST_CURVES} "
+                "curves; sweep fewer points, or use sweep --draw cdf"
             )
         for variant in variants:
             of = samples(given, [run for run in runs if run.variant == variant], [curves[name][1] for name in names])
@@ -98,10 +101,10 @@ def _names(directory: str, metric: str) -> str:
     except (BadResult, BadFile, OSError):
         return "DIR:PATH, for example results:wifi"
     of_flows = metric in OF_FLOWS
-    what = "a flow" if of_flows else "a path"
+    what = "flow" if of_flows else "path"
     names = list(run.flows) if of_flows else [*run.paths, "total"]
     form, written = "DIR:FLOW" if of_flows else "DIR:PATH", ", ".join(f"{directory}:{name}" for name in names[:10])
-    return f"{form}; {metric} belongs to {what}: {written}"
+    return f"{form}, because {metric} is measured per {what}: {written}"
 
 
 def short(variant: str) -> str:

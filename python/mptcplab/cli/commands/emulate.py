@@ -59,9 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prompt",
         action=_prompted(command),
-        help="read commands from standard input, such as: link wifi down",
+        help="read commands that change links from standard input, such as: link wifi down",
     )
-    parser.add_argument("--peer", metavar="COMMAND", help="command to run on the server, as one word for a shell")
+    parser.add_argument("--peer", metavar="COMMAND", help="command to run on the server, quoted as one argument")
     parser.add_argument("--on", metavar="HOST", help="host of COMMAND (default: the host that opens the first flow)")
     parser.add_argument(
         "--peer-on", metavar="HOST", help=("host of the peer (default: the destination of the first flow)")
@@ -102,7 +102,7 @@ def execute(given: argparse.Namespace) -> int:
         if command and shutil.which(command[0]) is None:
             hint = "install it, or give its path"
             if command[0] in SHELL_WORDS:
-                hint = f"it is a shell builtin: sh -c '{shlex.join(command)}'"
+                hint = f"it is a shell builtin; write sh -c '{shlex.join(command)}'"
             raise BadInput(f"mptcplab: command {command[0]!r} not found; {hint}")
     if (why := why_no_mptcp()) is not None and not given.quiet:
         print(f"mptcplab: {why}; all other traffic works", file=sys.stderr)
@@ -143,8 +143,8 @@ def _controller(network: Network) -> str | None:
     if names == {USUAL_CONTROLLER}:
         return None
     return (
-        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control); stack = "
-        f'"linux" and --backend kernel use the controller of the scenario, by default {USUAL_CONTROLLER}'
+        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control). Flows "
+        f'with stack = "linux" or --backend kernel use the controller of the scenario, by default {USUAL_CONTROLLER}'
     )
 
 
@@ -238,9 +238,9 @@ def _words(text: str | None) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadInput(f"mptcplab: --peer {text!r}: {error}; write it as for a shell, such as 'iperf3 -s'") from error
+        raise BadInput(f"mptcplab: --peer {text!r}: {error}; write it as in a shell, such as 'iperf3 -s'") from error
     if not words:
-        raise BadInput("mptcplab: --peer is empty; write a command as for a shell, such as 'iperf3 -s'")
+        raise BadInput("mptcplab: --peer is empty; write a command as in a shell, such as 'iperf3 -s'")
     return words
 
 

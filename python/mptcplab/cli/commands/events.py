@@ -17,7 +17,7 @@ EXAMPLE = "mptcplab events results --path lte --kind loss,penalty --from 5s --un
 PICTURES = {
     "sequence": "sequence number over time by subflow, with retransmissions",
     "messages": "the first segments between the hosts, with their options",
-    "decisions": "the chosen subflow, and why",
+    "decisions": "the subflow that the scheduler chose, and why",
     "limits": "limiting factors of each path over time",
     "topology": "hosts, links and their parameters",
 }
@@ -27,13 +27,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("result", type=Path, metavar="RUN", help="result of mptcplab run --trace KINDS --output")
     parser.add_argument("--kind", metavar="K1,K2", help="only events of these kinds, such as loss or penalty")
-    parser.add_argument("--flow", metavar="F", help="only one flow")
-    parser.add_argument("--path", metavar="P", help="only one path")
-    parser.add_argument("--host", metavar="H", help="only events of one host")
+    parser.add_argument("--flow", metavar="F", help="only events of this flow")
+    parser.add_argument("--path", metavar="P", help="only events of this path")
+    parser.add_argument("--host", metavar="H", help="only events of this host")
     parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
-    parser.add_argument("--from", dest="since", type=instant, default=0.0, metavar="TIME", help="from this time")
-    parser.add_argument("--until", type=instant, metavar="TIME", help="until this time")
-    parser.add_argument("--most", type=positive, default=40, metavar="N", help="number of rows (default: 40)")
+    parser.add_argument(
+        "--from", dest="since", type=instant, default=0.0, metavar="TIME", help="only events from this time on"
+    )
+    parser.add_argument("--until", type=instant, metavar="TIME", help="only events until this time")
+    parser.add_argument(
+        "--most", type=positive, default=40, metavar="N", help="maximum number of printed rows (default: 40)"
+    )
     parser.add_argument("--count", action="store_true", help="print only counts by kind, path and detail")
     parser.add_argument("--csv", action="store_true", help="print all events as CSV")
     parser.add_argument("--qlog", type=Path, metavar="DIR", help="write all events as qlog, one file per host")

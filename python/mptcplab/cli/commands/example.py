@@ -18,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("name", nargs="?", default="two", metavar="NAME", help="example to print (default: two)")
     parser.add_argument("--list", action="store_true", help="list the examples")
-    parser.add_argument("--json", action="store_true", help="with --list: as JSON")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON (with --list)")
 
 
 def execute(given: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         default="scenario",
         metavar="KEY[,KEY]",
-        help="scenario, channel, congestion, direction, seed, variant or a scenario key",
+        help="scenario (default), channel, congestion, direction, seed, variant, scenario key",
     )
     parser.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="write one directory per group to DIR"

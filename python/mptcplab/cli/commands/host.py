@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         description="Checks the kernel, interfaces, endpoints, limits, routes and filters for MPTCP problems.",
         epilog="example: mptcplab host check --fix-suggestions",
     )
-    _add_peer(check, "also test a peer with echoes of all sizes; with a port, by connections")
+    _add_peer(check, "also test the paths to this peer with echoes; with a port, also with connections")
     check.add_argument("--fix-suggestions", action="store_true", help="print commands that fix the problems")
     check.add_argument("--json", action="store_true", help="print JSON")
     setup = own.add_parser(
@@ -59,15 +59,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument("--apply", action="store_true", help="apply all steps, or none if one fails")
     mode.add_argument("--undo", action="store_true", help="undo the applied steps, also after a crash")
     setup.add_argument(
-        "--server", action="store_true", help=("announce the addresses (default: open subflows from them)")
+        "--server", action="store_true", help=("announce the addresses to peers (default: open subflows from them)")
     )
     setup.add_argument(
         "--backup", action="append", default=[], metavar="DEVICE", help=("use this interface only as a backup")
     )
     setup.add_argument(
-        "--gateway", action="append", default=[], metavar="DEVICE=ADDRESS", help="router behind an interface"
+        "--gateway",
+        action="append",
+        default=[],
+        metavar="DEVICE=ADDRESS",
+        help="address of the router behind an interface",
     )
-    _add_peer(setup, "destination of the routes without a default route")
+    _add_peer(setup, "set up routes to this peer, for networks without a default route")
     setup.add_argument("--json", action="store_true", help="print JSON")
     monitor = own.add_parser(
         "monitor",
@@ -76,7 +80,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         epilog="example: mptcplab host monitor --json",
     )
     monitor.add_argument(
-        "--states", action="store_true", help="first print the existing subflows, with rates over one second"
+        "--states", action="store_true", help="first print the existing subflows, with their rates over one second"
     )
     monitor.add_argument("--count", type=positive, metavar="N", help="stop after N events")
     monitor.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -92,7 +96,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_peer(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("--peer", metavar="HOST[:PORT]", help=f"a peer: {what}")
+    parser.add_argument("--peer", metavar="HOST[:PORT]", help=what)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -135,7 +139,9 @@ def _as_text(found: list[Finding]) -> list[str]:
         asked = "".join(f" --gateway {device}=ADDRESS" for device in _without_router(problems))
         lines.append(f"mptcplab host setup --apply{asked} fixes: {', '.join(does)}")
     if pasted:
-        lines.append(f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints the commands")
+        lines.append(
+            f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints commands for them"
+        )
     if no_command := [one for one in others if one not in pasted]:
         lines.append(f"no command on this host fixes: {', '.join(no_command)}")
     return lines or ["no MPTCP problems found"]
@@ -150,8 +156,8 @@ def _without_router(found: list[Finding]) -> list[str]:
 def _fixes(found: list[Finding]) -> list[str]:
     lines = []
     for one in (one for one in found if one.problem):
-        lines += [f"# {one.name}: {one.what}", *(one.fix or ("# nothing to paste",))]
-    return lines or ["# nothing to fix"]
+        lines += [f"# {one.name}: {one.what}", *(one.fix or ("# no command on this host fixes this",))]
+    return lines or ["# no MPTCP problems found"]
 
 
 def _setup(given: argparse.Namespace) -> int:
@@ -161,7 +167,7 @@ def _setup(given: argparse.Namespace) -> int:
     from mptcplab.host.setup_steps import typed
 
     if not given.dry_run and os.geteuid() != 0:
-        raise BadInput("mptcplab: this requires root; --dry-run prints the steps")
+        raise BadInput("mptcplab: host setup requires root; --dry-run only prints the steps")
     if given.dry_run:
         return _print_commands(
             given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing to do"
@@ -170,7 +176,10 @@ def _setup(given: argparse.Namespace) -> int:
         if given.undo:
             back, theirs = journal.undo()
             for step in theirs:
-                print(f"mptcplab: kept, because it was changed or removed later: {typed(step.do)}", file=sys.stderr)
+                print(
+                    f"mptcplab: not undone, because this setting was changed or removed later: {typed(step.do)}",
+                    file=sys.stderr,
+                )
             message = [typed(step.undo) for step in reversed(back)]
             return _print_commands(given, message, "nothing to undo: host setup changed nothing here")
         wanted = steps(Machine.read(), _wishes(given))
@@ -269,7 +278,7 @@ def _peers(text: str | None) -> tuple[list[Address], int | None]:
     far = [one for one in found if not one.is_link_local]
     if not far:
         raise BadInput(
-            f"mptcplab: --peer {text}: link-local addresses cannot have a second path; use a routable address"
+            f"mptcplab: --peer {text}: a link-local address is reachable over one path only; use a routable address"
         )
     return list(dict.fromkeys(far)), port
 

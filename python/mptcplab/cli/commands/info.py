@@ -40,7 +40,7 @@ def look() -> dict[str, Any]:
     linux = sys.platform == "linux"
     from mptcplab.emulation.emulated_network import why_no_mptcp
 
-    kernel_reason = why_no_mptcp() if linux else "this is not Linux"
+    kernel_reason = why_no_mptcp() if linux else "this machine does not run Linux"
     wire_reason: str | None = "TUN devices need Linux"
     found: list[dict[str, Any]] = []
     if linux:
@@ -87,9 +87,9 @@ def _sysctls() -> dict[str, str]:
 
 def _text(known: dict[str, Any]) -> str:
     meaning = {
-        "sim": "simulator: run, sweep, reproduce",
-        "wire": "mptcplab's stack on real packets: send, receive",
-        "kernel": "Linux's MPTCP: emulate, or as a peer",
+        "sim": "simulator, used by run, sweep and reproduce",
+        "wire": "mptcplab's stack on real packets, used by send and receive",
+        "kernel": "Linux's MPTCP, used by emulate, or as peer of mptcplab's stack",
     }
     who = "root" if known["root"] else "not root"
     lines = [

@@ -59,13 +59,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     load = verbs.add_parser(
         "load",
         usage="mptcplab kernel congestion load [-h] [--pin] [--cgroup DIR] RULE [-- COMMAND ...]",
-        help="load one while COMMAND runs, until Ctrl-C, or permanently with --pin",
+        help="load a controller while COMMAND runs, until Ctrl-C, or permanently (--pin)",
         epilog=f"example: {EXAMPLE}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     load.add_argument("rule", choices=_RULES, metavar="RULE", help="lia, olia or balia")
-    load.add_argument("--pin", action="store_true", help="keep it loaded until it is unloaded")
-    load.add_argument("--cgroup", type=Path, metavar="DIR", help="use it for the subflows of this cgroup")
+    load.add_argument("--pin", action="store_true", help="keep the controller loaded until `unload` removes it")
+    load.add_argument(
+        "--cgroup", type=Path, metavar="DIR", help="use the controller for the subflows of programs in this cgroup"
+    )
     load.set_defaults(verb_execute=_load)
 
     unload = verbs.add_parser(
@@ -78,7 +80,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
     status = verbs.add_parser(
         "status",
-        help="show which controllers are loaded, by whom, and whether they are used",
+        help="show which controllers are loaded, who loaded them, and which are used",
         epilog="example: mptcplab kernel congestion status --json",
     )
     status.add_argument("--json", action="store_true", help="print JSON")
@@ -90,7 +92,7 @@ def execute(given: argparse.Namespace) -> int:
     if sys.platform != "linux":
         raise BadInput(f"mptcplab: kernel policies need Linux; this is {sys.platform}")
     if given.words and given.verb != "load":
-        raise BadInput("mptcplab: only load runs a COMMAND")
+        raise BadInput("mptcplab: only `load` accepts a COMMAND")
     from mptcplab.kernel_policies.controllers import CannotLoad
 
     try:
@@ -104,14 +106,16 @@ def _load(given: argparse.Namespace) -> int:
     from mptcplab.kernel_policies import controllers
 
     if given.pin and given.words:
-        raise BadInput("mptcplab: --pin keeps it loaded and COMMAND unloads it; remove one of them")
+        raise BadInput(
+            "mptcplab: --pin keeps the controller loaded, but the end of COMMAND unloads it; remove one of them"
+        )
     if given.words and shutil.which(given.words[0]) is None:
         raise BadInput(f"mptcplab: command {given.words[0]!r} not found; install it, or give its path")
     links = controllers.load(given.rule, given.cgroup)
     name = controllers.kernel_name(given.rule)
     if given.pin:
         path = controllers.pin(given.rule, links)
-        print(f"{name} stays loaded: {path} (mptcplab kernel congestion unload {given.rule})")
+        print(f"{name} stays loaded at {path}; to unload it: mptcplab kernel congestion unload {given.rule}")
         return 0
     if given.words:
         return _during(given.words)
@@ -170,7 +174,7 @@ def _as_text(state: State) -> str:
     if not state.loaded:
         return "not loaded"
     if state.ours is None:
-        return f"loaded; only root sees by whom{_used(state)}"
+        return f"loaded; only root can see who loaded it{_used(state)}"
     if not state.ours:
         return "name taken by a controller that mptcplab did not load"
     by = [f"pinned at {state.pinned}"] if state.pinned else []
@@ -193,4 +197,4 @@ def _with_log(rule: str, error: CannotLoad) -> str:
         write_text(path, error.message)
     except OSError as problem:
         return f"{error} (cannot write {path}: {problem.strerror})"
-    return f"{error} (the last lines are in {path})"
+    return f"{error} (the end of the verifier's output is in {path})"

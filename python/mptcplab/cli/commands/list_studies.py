@@ -51,5 +51,5 @@ def execute(given: argparse.Namespace) -> int:
         for experiment in study.experiments:
             print(f"    {experiment.name:<9} {experiment.title}")
         print()
-    print("mptcplab reproduce [STUDY ...] runs them and writes report/index.html.")
+    print("mptcplab reproduce [STUDY ...] runs studies and writes report/index.html.")
     return 0

@@ -30,5 +30,5 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json([{"run": run, "seed": seed, "variant": variant} for run, seed, variant in runs])
     else:
-        print(f"{len(runs)} runs of {len(given.results)} results; written to {given.output}/")
+        print(f"merged {len(runs)} runs of {len(given.results)} results into {given.output}/")
     return 0

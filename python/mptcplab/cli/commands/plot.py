@@ -27,13 +27,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("result", type=Path, metavar="RESULT", help="result of mptcplab run --output")
     parser.add_argument("--metric", metavar="M1,M2", help="metrics to draw (default: throughput,cwnd,srtt)")
-    parser.add_argument("--flow", metavar="F", help="one flow (default: all together)")
-    parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
+    parser.add_argument("--flow", metavar="F", help="only this flow (default: all flows together)")
+    parser.add_argument("--path", metavar="P", help="only this interface, or `total` (default: each interface)")
     parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
     add_interval(parser)
     parser.set_defaults(interval=None)
     parser.add_argument(
-        "--scale", action="store_true", help="draw all metrics in one panel from 0 to 100; utilisation from 80 to 100"
+        "--scale", action="store_true", help="scale all metrics to 0 to 100 in one panel (utilisation: 80 to 100)"
     )
     parser.add_argument(
         "--published",

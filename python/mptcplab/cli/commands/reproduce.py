@@ -57,18 +57,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--output", type=Path, default=Path("report"), metavar="DIR", help=("report directory (default: report)")
     )
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="coarser grids, fewer seeds, no PNGs or panels")
-    effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
+    effort.add_argument(
+        "--quick", action="store_true", help="use coarser grids and fewer seeds, and write no PNGs or panels"
+    )
+    effort.add_argument("--full", action="store_true", help="use finer grids and more seeds")
     parser.add_argument("--seeds-from", type=positive, default=1, metavar="N", help="first seed (default: 1)")
     parser.add_argument(
         "--seeds",
         type=at_most(MOST_SEEDS),
         metavar="N",
-        help="run exactly N seeds per point; no extra seeds for undecided claims",
+        help="run exactly N seeds per point, and no further ones for undecided claims",
     )
     record = parser.add_mutually_exclusive_group()
     record.add_argument(
-        "--compare", type=Path, metavar="FILE", help=("compare with a record of verdicts; exit 1 if one differs")
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help=("compare with the verdicts in FILE; the exit code is 1 if one differs"),
     )
     record.add_argument(
         "--record",
@@ -79,7 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mutate",
         metavar="NAME",
-        help="plant an error into every scenario, or all in turn",
+        help="plant the error NAME into every scenario; `all` plants each error in turn",
     )
     parser.add_argument("--because", default="", metavar="TEXT", help="reason why recorded verdicts change")
     parser.add_argument("--json", action="store_true", help="also print facts.json")
@@ -108,7 +113,7 @@ def execute(given: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     chosen = _chosen(studies, given.studies)
     if (given.compare or given.record) and any("/" in text for text in given.studies):
-        raise BadInput("mptcplab: records need whole studies: remove /EXPERIMENT, or --compare and --record")
+        raise BadInput("mptcplab: records need whole studies; remove /EXPERIMENT, or remove --compare and --record")
     name: Literal["quick", "default", "full"] = "quick" if given.quick else "full" if given.full else "default"
     effort = Effort(name, first=given.seeds_from, exactly=given.seeds)
     if given.compare:
@@ -249,8 +254,8 @@ def _keep(given: argparse.Namespace, found: Reproduction) -> int:
         print(f"bound: {problem}", file=sys.stderr)
     if changed:
         print(
-            f"If the change is intended: mptcplab reproduce --record {given.compare} --because 'reason', with the "
-            "same effort",
+            f"If the change is intended, run: mptcplab reproduce --record {given.compare} --because 'reason', with the "
+            "same --quick, --full or --seeds",
             file=sys.stderr,
         )
     return 1 if changed or bounds else 0

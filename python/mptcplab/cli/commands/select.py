@@ -1,7 +1,7 @@
-"""`mptcplab select`: draws distributions of all interfaces on one radio channel, or of all interfaces of one name.
+"""`mptcplab select`: draws the distributions of a metric, of all interfaces on one channel or of one name.
 
-The curves compare channels over several results. Corresponds to mp-set of the UCL MSc report "Wireless Interference and
-Multipath TCP" (2013).
+Each panel shows one radio channel or name, with a curve for each result and interface. Corresponds to
+mp-set of the UCL MSc report "Wireless Interference and Multipath TCP" (2013).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mptcplab.cli.commands.cdf import add_distribution, draw, samples
 from mptcplab.cli.outputs import pictures
 
 NAME = "select"
-HELP = "draw distributions of all interfaces on one channel, or of one path"
+HELP = "draw distributions of a metric, of all interfaces on one channel or of one name"
 EXAMPLE = "mptcplab select results-*/ --channel 11 --metric throughput"
 
 EVERY = "every"
@@ -28,10 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=EVERY,
         metavar="N",
-        help=("interfaces on this radio channel, or one panel per channel"),
+        help="interfaces on radio channel N; without N, one panel per channel",
     )
     which.add_argument(
-        "--path", nargs="?", const=EVERY, metavar="P", help="interfaces of this name, or one panel per name"
+        "--path", nargs="?", const=EVERY, metavar="P", help="interfaces with the name P; without P, one panel per name"
     )
     add_distribution(parser)
 

@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=duration,
         default=10.0,
         metavar="TIME",
-        help=("time to wait for an answer (default: 10s)"),
+        help=("time to wait until the receiver answers (default: 10s)"),
     )
     live_options.add_arguments(parser)
 
@@ -99,9 +99,9 @@ def _connect(driver: Driver, host: str, port: int, config: Config, given: argpar
     except TimeoutError as error:
         ours = ", ".join(known.address for known in driver.addresses)
         raise RunFailed(
-            f"no answer from {host}:{port} in {given.connect_timeout:g} s. Check that it runs, that it has a route to "
-            f"{ours}, and that this machine forwards packets (sysctl net.ipv4.ip_forward=1). docs/wire.md describes "
-            "the set-up"
+            f"no answer from {host}:{port} in {given.connect_timeout:g} s. Check that the receiver runs, that it has a "
+            f"route to {ours}, and that this machine forwards packets (sysctl net.ipv4.ip_forward=1). "
+            "docs/wire.md describes the set-up"
         ) from error
 
 

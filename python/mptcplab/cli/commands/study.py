@@ -28,15 +28,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment", metavar="STUDY/EXPERIMENT", help=("experiment, such as cs244-rcvbuf/C1; see mptcplab list")
     )
-    parser.add_argument("--toml", action="store_true", help="print one scenario with every default (see --point)")
+    parser.add_argument("--toml", action="store_true", help="print one scenario with all default values (see --point)")
     parser.add_argument(
         "--point",
         metavar="NAME",
-        help="scenario to print (default: the first judged one with several paths)",
+        help="scenario to print (default: the first with several paths that claims use)",
     )
     add_set(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write every scenario to a file in DIR")
-    parser.add_argument("--full", action="store_true", help="include all points of the full reproduction")
+    parser.add_argument("--full", action="store_true", help="include all points of reproduce --full")
     parser.add_argument("--json", action="store_true", help="print the list of scenarios as JSON")
 
 
@@ -110,7 +110,7 @@ def _word(part: str | float) -> str:
 
 
 def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> str:
-    """The name of the selected scenario; by default, the first judged one with MPTCP over several paths."""
+    """The name of the selected scenario; by default, the first with MPTCP over several paths that claims use."""
     from mptcplab.util.user_input import choose
 
     if wanted is not None:

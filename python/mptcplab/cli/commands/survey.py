@@ -84,7 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--blocks",
         type=list_of(rate),
         metavar="RATES",
-        help="latency of 8 KiB blocks at these rates after the first 5 s, as 1Mbit,5Mbit",
+        help="latency of 8 KiB blocks after the first 5 s, at rates such as 1Mbit,5Mbit",
     )
     load.add_argument(
         "--shared",
@@ -111,7 +111,7 @@ def execute(given: argparse.Namespace) -> int:
 
     kind, *others = given.kind or ["bulk"]
     if others:
-        raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)} exclude each other; give one kind")
+        raise BadInput(f"mptcplab: --kind is given several times ({', '.join([kind, *others])}); give one kind")
     if kind not in KINDS:
         raise BadInput(f"mptcplab: --kind {kind!r}: unknown; choose from {', '.join(KINDS)}")
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
@@ -157,9 +157,11 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
         print_json([{"policy": name, **figures[name]} for name in of])
         return 0
     print(
-        f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP over the best path"
+        f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; values: goodput divided by that of "
+        "plain TCP over the best path"
     )
-    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "/ aggregate", "unconstrained", "/ upper bound"]]
+    relative = ["median / aggregate", "unconstrained", "median / upper bound"]
+    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", *relative]]
     rows += [
         [
             name,
@@ -172,7 +174,7 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
     ]
     print(table(rows))
     if any(one.after for one in measured):
-        rows = [["policy", "after a change < 0.8", "least", "silent > 2 s", "longest", "unused after recovery > 3 s"]]
+        rows = [["policy", "< 0.8 after a change", "minimum", "silent > 2 s", "longest", "recovered path unused > 3 s"]]
         for name, counts in figures.items():
             least, longest = f"{counts['least']:.3f}", f"{counts['longest_silence']:.1f} s"
             below, silent, unused = (str(counts[key]) for key in ("least_below_0.8", "silent", "left_unused"))
@@ -218,9 +220,9 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
         return 0
     blocks = f"99th percentile of the latency of 8 KiB blocks after the first {OPENING_S:g} s"
     took = "completion time" if given.files else blocks
-    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / that of plain TCP")
+    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took}, divided by that of plain TCP")
     late = [f"> {LATE:g}", "infeasible", "join delay", "option overhead"]
-    rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
+    rows = [["policy", "load", "plain TCP on", "networks", "not measured", "median", *late, "worst"]]
     rows += [
         [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]
         + (
@@ -236,8 +238,8 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     ]
     print(table(rows))
     print(
-        "infeasible: no sender could be faster; join delay: plain TCP that starts after a join is as slow; option "
-        "overhead: the option bytes alone explain the delay"
+        "infeasible: no sender could be faster. Join delay: plain TCP that starts after the join takes as long. Option "
+        "overhead: the bytes of the MPTCP options alone explain the delay"
     )
     return 0
 
@@ -258,12 +260,16 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
         return 0
     print(
         f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 competing TCP flows, seed "
-        f"{given.seed}; goodput / mean of the competing TCP flows"
+        f"{given.seed}; share, minimum and maximum: goodput divided by the mean of the competing TCP flows"
     )
-    goals = ["goal 1: / TCP alone", "goal 2: others' / beside TCP", "goal 3: on the free path"]
-    rows = [["policy", "share", "least", "most", "/ historical", *goals]]
+    goals = ["goal 1", "goal 2", "goal 3"]
+    rows = [["policy", "share", "minimum", "maximum", "share / historical", *goals]]
     rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
     print(table(rows))
+    print(
+        "Goal 1: goodput divided by that of TCP in place of MPTCP. Goal 2: goodput of the competing flows divided by "
+        "that with TCP in place of MPTCP. Goal 3: share of the bytes on the less congested of two bottlenecks"
+    )
     return 0
 
 

@@ -33,7 +33,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steady", metavar="P", help="interface that sends all the time (default: the client's first)")
     parser.add_argument("--toggle", metavar="P", help="interface that stops and starts (default: the client's second)")
     parser.add_argument(
-        "--every", type=duration, default=PERIOD_S, metavar="TIME", help="time between two changes (default: 30s)"
+        "--every",
+        type=duration,
+        default=PERIOD_S,
+        metavar="TIME",
+        help="time after which the second interface starts or stops (default: 30s)",
     )
     parser.add_argument(
         "--duration", type=duration, metavar="TIME", help="length of the test (default: four times --every)"
@@ -114,7 +118,7 @@ def _print(found: Sequence[Interference], name: str, steady: str, toggled: str) 
     print(f"{name}: UDP over {steady} all the time, over {toggled} in every second period{many}")
     print(f"  {steady} alone: {mean('alone')} Mb/s; frames dropped after all retries: {mean('lost_alone', 100)}%")
     print(
-        f"  both: {mean('total')} Mb/s, {mean('ratio')} times the rate of {steady} alone; "
-        f"{steady} {mean('steady')} Mb/s ({mean('share', 100)}%), {toggled} {mean('toggled')} Mb/s; "
+        f"  both together: {mean('total')} Mb/s, {mean('ratio')} times the rate of {steady} alone; "
+        f"{steady} {mean('steady')} Mb/s ({mean('share', 100)}% of both), {toggled} {mean('toggled')} Mb/s; "
         f"frames dropped after all retries: {mean('lost_both', 100)}%"
     )

@@ -29,10 +29,13 @@ EXAMPLE = "mptcplab validate --seeds 3 --output validation.json"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: the set of mptcplab)"
+        "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: mptcplab's validation set)"
     )
     parser.add_argument(
-        "--draw", type=positive, metavar="N", help="validate N randomly generated networks instead (--draw-seed)"
+        "--draw",
+        type=positive,
+        metavar="N",
+        help="validate N randomly generated networks instead of files (see --draw-seed)",
     )
     parser.add_argument(
         "--draw-seed", type=natural, default=1, metavar="N", help=("seed of the generated networks (default: 1)")
@@ -40,9 +43,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
     parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds per scenario (default: 1)")
     parser.add_argument(
-        "--predict", type=Path, metavar="FILE", help="only write the simulator's predictions, with a hash"
+        "--predict", type=Path, metavar="FILE", help="only simulate; write the predictions to FILE, and print its hash"
     )
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the kernel with these predictions")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the kernel with the predictions in FILE")
     parser.add_argument("--sha256", metavar="HASH", help="expected SHA-256 of the prediction file")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write all kernel results to FILE (JSON)")
     parser.add_argument(
@@ -62,7 +65,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.validation import comparison, predictions
 
     if given.predict and (given.against or given.output):
-        raise BadInput("mptcplab: --predict measures nothing; use --against and --output in a second run")
+        raise BadInput("mptcplab: --predict runs nothing on the kernel; use --against and --output in a second run")
     if given.sha256 and not given.against:
         raise BadInput("mptcplab: --sha256 checks a prediction file; add --against FILE")
     for path in (given.predict, given.output):
@@ -124,7 +127,7 @@ def _predict(path: Path, cells: list[Cell], seeds: range, sim: Answers) -> int:
     document = predictions.prediction(cells, seeds, sim)
     predictions.claim(path)
     write_json(document, path)
-    print(f"{len(cells)} scenarios predicted, SHA-256 {document['sha256']}: written to {path}")
+    print(f"predictions of {len(cells)} scenarios written to {path}, SHA-256 {document['sha256']}")
     return 0
 
 
@@ -138,7 +141,7 @@ def _measure(
 
     def run(cell: Cell, seed: int) -> Outcome:
         if not quiet:
-            print(f"{cell.name}, seed {seed}: {cell.scenario.duration:.0f} s", file=sys.stderr)
+            print(f"{cell.name}, seed {seed}: runs for {cell.scenario.duration:.0f} s", file=sys.stderr)
         return comparison.on_kernel(cell, seed)
 
     try:
@@ -207,10 +210,10 @@ def tell(rows: list[Row]) -> str:
     lines = [table(cells), *_summary(rows)]
     blind = [row for row in rows if row.blind]
     if blind:
-        lines += ["of these, in held-out scenarios (*):", *(f"  {line}" for line in _summary(blind))]
+        lines += ["only the flows of held-out scenarios (*):", *(f"  {line}" for line in _summary(blind))]
     failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
     if failed or doubtful:
-        lines.append(f"excluded: {failed} failed, {doubtful} doubtful")
+        lines.append(f"excluded flows: {failed} failed, {doubtful} doubtful")
     return "\n".join(lines)
 
 
@@ -220,13 +223,13 @@ def _summary(rows: list[Row]) -> list[str]:
     shared = [row for row in counted if row.shares_agree is not None]
     stalled = [row for row in shared if row.stalls]
     return [
-        f"goodput within 10% of the kernel: {_of(sum(row.agrees for row in free), len(free))} without saturated "
-        f"paths, {_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that saturate "
-        "their paths on both sides",
+        f"goodput of the simulator within 10% of the kernel: {_of(sum(row.agrees for row in free), len(free))} without "
+        f"saturated paths, {_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that "
+        "saturate their paths on simulator and kernel",
         f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} with "
         "MPTCP",
         f"longest stall within 0.3 s: {_of(sum(row.stalls_agree for row in shared), len(shared))} with MPTCP, "
-        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} with longer stalls on either side",
+        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} with longer stalls on simulator or kernel",
     ]
 
 
@@ -245,7 +248,7 @@ def _verdict(row: Row) -> str:
         return f"doubtful: {(row.sim.doubts + row.kernel.doubts)[0]}"
     if not row.agrees or row.shares_agree is False:
         return "differs"
-    return "agrees (full)" if row.saturated else "agrees"
+    return "agrees (saturated)" if row.saturated else "agrees"
 
 
 def _document(row: Row) -> dict[str, object]:

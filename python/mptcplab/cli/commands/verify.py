@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mptcplab.captures.verify import Findings
 
 NAME = "verify"
-HELP = "verify keys, tokens, HMACs and DSS checksums of captured MPTCP"
+HELP = "verify keys, tokens, HMACs and DSS checksums of captured MPTCP connections"
 EXAMPLE = "mptcplab verify sender.pcapng receiver.pcapng"
 FAULTS_SHOWN = 20
 
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="CAPTURE",
-        help="pcapng or pcap, optionally gzipped; all interfaces of one host together",
+        help="pcapng or pcap file, maybe gzipped; give the files of all interfaces of a host",
     )
     parser.add_argument(
         "--most",
@@ -60,7 +60,10 @@ def execute(given: argparse.Namespace) -> int:
         why = f" ({_skipped(skipped)})" if +skipped else ""
         raise BadInput(f"mptcplab verify: {files}: no TCP segments{why}; nothing to verify")
     for what in cut:
-        print(f"mptcplab verify: {what}, in the middle of a packet; verified up to there", file=sys.stderr)
+        print(
+            f"mptcplab verify: {what}, in the middle of a packet; only the packets before it were verified",
+            file=sys.stderr,
+        )
     names = sorted({check for check, _ in findings.checks})
     counts = {
         name: {verdict: findings.checks[name, verdict] for verdict in ("right", "wrong", "unknown")} for name in names
@@ -85,7 +88,7 @@ def execute(given: argparse.Namespace) -> int:
         print(f"{fault.where}: {fault.what}")
     more = len(findings.faults) - FAULTS_SHOWN + findings.more_faults
     if more > 0:
-        print(f"and {more} more")
+        print(f"and {more} more faults")
     return code
 
 
@@ -95,7 +98,13 @@ def _missing(error: FileNotFoundError) -> str:
     there = [one.name for one in path.parent.iterdir() if one.is_file()] if path.parent.is_dir() else []
     near = nearest(path.name, there)
     captures = [name for name in there if name.endswith((".pcap", ".pcapng", ".gz"))]
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(captures)[:10])}" if captures else ""
+    hint = (
+        f"did you mean {near}?"
+        if near
+        else f"its directory has: {', '.join(sorted(captures)[:10])}"
+        if captures
+        else ""
+    )
     return f"{path}: no such file; {hint or f'{path.parent} has no captures (mptcplab run --pcap writes some)'}"
 
 
@@ -109,11 +118,11 @@ def _notes(findings: Findings, skipped: Skipped) -> list[str]:
         notes.append(f"some packets could not be read: {_skipped(skipped)}{hint}")
     if findings.late:
         notes.append(
-            f"{findings.late} MPTCP subflows started before the capture; without their keys, some checks are unknown"
+            f"{findings.late} MPTCP subflows started before the capture; without their keys, some checks stay unknown"
         )
     if findings.forgotten:
         notes.append(
-            f"{findings.forgotten} subflows were dropped from memory because too many were open; their checks are "
+            f"{findings.forgotten} subflows were dropped from memory because too many were open; their checks stay "
             "unknown"
         )
     return notes

@@ -1,6 +1,7 @@
 """Kinds of protocol events, such as `retransmission`, and their selection with `--trace`.
 
-Owns the syntax of `--trace`. The Rust core owns the kinds and their number columns, `event_table` the table.
+Owns the syntax of `--trace`. The Rust core owns the kinds and their numeric columns;
+the module `event_table` owns the table of events.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ Trace = tuple[list[str], float, float]
 
 ALL_KINDS = "all"
 NOWHERE = 2**16 - 1
-"""Stands for no host, flow, path or subflow."""
+"""Index of a missing host, flow, path or subflow."""
 NOTHING = 2**64 - 1
-"""Stands for no number."""
+"""Stands for a missing number."""
 REASONS: Trace = ([], 0.0, 0.0)
-"""Keeps no events, but measures limiting factors."""
+"""A trace without kinds: the core keeps no events, but measures what limits each flow."""
 
 
 @functools.cache
 def kinds() -> dict[str, tuple[str, list[str]]]:
-    """Kinds by name, with their descriptions and number columns."""
+    """Kinds by name, with their descriptions and numeric columns."""
     return {name: (says, fields) for name, says, fields in _core.event_kinds()}
 
 
 @functools.cache
 def fields() -> dict[str, str]:
-    """The number columns, with descriptions."""
+    """The numeric columns, with descriptions."""
     return dict(_core.event_fields())
 
 

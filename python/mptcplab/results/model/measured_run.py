@@ -61,14 +61,14 @@ class MeasuredRun:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of one metric. A flow of `*` means the only flow, or the samples of a link.
 
-        Raises `ValueError` for a path metric without a path, and for a flow metric with one. With `missing_ok`, returns
-        empty arrays instead.
+        Raises `ValueError` for a path metric without a path, and for a flow metric with a path. With `missing_ok`,
+        returns empty arrays instead.
         """
         columns = self.columns
         names = self._results.flow_names
         links = metric in LINK_METRICS
         if flow == ALL and not links and len(names) != 1:
-            raise ValueError(f"there are several flows; choose from: {', '.join(names)}")
+            raise ValueError(f"this run has several flows; add flow=..., one of: {', '.join(names)}")
         wanted_flow = (
             len(names) if flow == ALL and links else 0 if flow == ALL else names.index(choose(flow, names, "flow"))
         )
@@ -84,7 +84,7 @@ class MeasuredRun:
         return columns["time_s"][rows], columns["value"][rows]
 
     def _check_place(self, metric: str, path: str, wanted_flow: int) -> None:
-        """Rejects a path metric without a path, and a flow metric with one."""
+        """Rejects a path metric without a path, and a flow metric with a path."""
         columns, names = self.columns, self._results.path_names
         same = (columns["metric"] == metric_names().index(metric)) & (columns["flow"] == wanted_flow)
         places = np.unique(columns["path"][same])
@@ -92,7 +92,7 @@ class MeasuredRun:
         if path == ALL and known:
             raise ValueError(f"{metric} is measured per path; add path=..., one of: {known}")
         if path != ALL and places.size and not known:
-            raise ValueError(f"{metric} is measured for the whole flow, not on {path}; remove path")
+            raise ValueError(f"{metric} is measured for the whole flow, not on {path}; remove path=...")
 
     @functools.cached_property
     def event_columns(self) -> EventColumns | None:

@@ -90,19 +90,19 @@ def load(directory: str | PathLike[str], seed: int | None = None) -> TracedRun:
     file = target / "events.parquet"
     if not file.is_file():
         raise BadResult(
-            f"{target}: contains no events; repeat the run with --trace all, or with the kinds that you need"
+            f"{target}: contains no events; repeat the run with --trace all, or --trace with the kinds that you need"
         )
     seeds = [row["seed"] for row in described["runs"]]
     wanted = seeds[0] if seed is None and seeds else seed
     rows = [row for row in described["runs"] if row["seed"] == wanted]
     if not rows:
-        raise BadResult(f"{target}: no run with seed {wanted}; seeds: {', '.join(map(str, seeds)) or 'none'}")
+        raise BadResult(f"{target}: no run with seed {wanted}; available seeds: {', '.join(map(str, seeds)) or 'none'}")
     mine = read_table(file, EVENTS, seed=rows[0]["seed"])
     return TracedRun(str(directory), rows[0]["seed"], read_scenario(target / rows[0]["scenario"]), mine)
 
 
 def rows_text(rows: pa.Table, *, most: int = 40, count: bool = False, csv: bool = False) -> str:
-    """The first `most` rows as text; with `count` their numbers, with `csv` all rows as CSV."""
+    """The first `most` rows as text; with `count` the number of events of each kind, with `csv` all rows as CSV."""
     if csv:
         out = io.BytesIO()
         pa_csv.write_csv(rows, out)
@@ -113,7 +113,9 @@ def rows_text(rows: pa.Table, *, most: int = 40, count: bool = False, csv: bool 
         return _counted(rows)
     lines = [_line(row) for row in rows.slice(0, most).to_pylist()]
     if rows.num_rows > most:
-        lines.append(f"… and {rows.num_rows - most} more (--most N, --count, or --csv for all)")
+        lines.append(
+            f"… and {rows.num_rows - most} more events (--most N prints more, --csv prints all, --count counts them)"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -66,7 +66,7 @@ def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]
     runs = load(directory)
     seeds = [run.seed for run in runs]
     if not runs or (seed is not None and seed not in seeds):
-        raise BadResult(f"{directory}: no run with seed {seed} (there are: {', '.join(map(str, seeds))})")
+        raise BadResult(f"{directory}: no run with seed {seed} (available seeds: {', '.join(map(str, seeds))})")
     run = runs[0 if seed is None else seeds.index(seed)]
     table = read_table(Path(directory) / "links.parquet", WHO | COLUMNS)
     mine = (

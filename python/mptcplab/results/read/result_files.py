@@ -25,7 +25,7 @@ MOST_TEXT = 1 << 28
 MOST_TABLE = 1 << 34
 """Maximum bytes of a table."""
 MOST_ROWS = 500_000_000
-"""Maximum rows of a table, because a small file may claim any number."""
+"""Maximum rows of a table, because a small file may claim any number of rows."""
 BYTES_OF_TEXT, BYTES_OF_ROW = 1 << 26, 1 << 10
 """Maximum bytes of text in a table, plus bytes per row, because a small file may repeat a long text."""
 LONGEST = 1e10
@@ -68,13 +68,13 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(described, dict) or not isinstance(described.get("runs"), list):
         raise damaged(file, "has no list of runs")
     if not isinstance(described.get("mptcplab"), str):
-        raise damaged(file, "has no version")
+        raise damaged(file, "has no version of mptcplab")
     for at, row in enumerate(described["runs"]):
         if not isinstance(row, dict):
             raise damaged(file, f"run {at} is not a table")
         for key in ("run", "variant", "scenario"):
             if not isinstance(row.get(key), str):
-                raise damaged(file, f"run {at} has no {key!r}")
+                raise damaged(file, f"run {at} has no key {key!r}")
         seed = row.get("seed")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
             raise damaged(file, f"run {at} has no seed from 0 to 2^64 - 1")
@@ -98,7 +98,7 @@ def read_scenario(file: Path) -> dict[str, Any]:
     for kind in TABLES:
         tables = scenario.get(kind, {})
         if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-            raise damaged(file, f"{kind} are not named tables")
+            raise damaged(file, f"{kind} does not contain named tables")
     return scenario
 
 

@@ -112,12 +112,12 @@ class SavedRun:
         return _keys(self.scenario)
 
     def line(self, path: str) -> dict[str, Any]:
-        """The table of a path, link or station in the scenario; empty without one."""
+        """The table of a path, link or station in the scenario; empty if there is none."""
         tables = (self.scenario.get(kind, {}) for kind in ("paths", "links", "stations"))
         return next((dict(table[path]) for table in tables if path in table), {})
 
     def bit_rate(self, path: str, side: str = "forward") -> float | None:
-        """The initial rate of a direction, bit/s; None without one, such as with rate control."""
+        """The initial rate of a direction, bit/s; None without a fixed rate, such as with rate control."""
         line = self.line(path)
         direction = line.get(side, {})
         own = direction.get("rate") if isinstance(direction, dict) else None
@@ -180,7 +180,7 @@ def describe(directory: str | PathLike[str]) -> dict[str, Any]:
     file = target / "run.json"
     if not file.is_file():
         raise BadResult(
-            f"{target}: contains no result (run.json is missing); mptcplab run FILE --output {target} writes one"
+            f"{target}: contains no result (run.json is missing); mptcplab run FILE --output {target} writes a result"
         )
     return read_json(file)
 

@@ -144,7 +144,7 @@ class SampleFile:
             # NaN is neither below nor above.
             if not (times.min() >= 0 and times.max() <= LONGEST):
                 low, high = pc.min_max(table["time_s"]).as_py().values()
-                raise damaged(self._file, f"has times from {low} to {high} s")
+                raise damaged(self._file, f"has times from {low} to {high} s, but they must be from 0 to {LONGEST:g} s")
         return table
 
 

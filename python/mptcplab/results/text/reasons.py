@@ -21,11 +21,14 @@ FULL = 0.9
 LEAST = 0.03
 """Minimum share of the links' capacity for which a cause is named."""
 BLOATED_S = 0.1
-"""Shorter standing queues are not bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
+"""Standing queues shorter than this, s, are not bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
 BLOATED_TIMES = 4.0
 """Standing queues shorter than this multiple of the base RTT are not bufferbloat either; the larger bound counts."""
 BUFFER_TIMES = 2.0
-"""This multiple of (sum of the rates) x (longest RTT) keeps all paths busy during recovery (RFC 6182, section 5.3)."""
+"""A buffer of this multiple of (sum of the rates) x (longest RTT) keeps all paths busy during recovery.
+
+RFC 6182, section 5.3.
+"""
 QUEUED_TIMES = 0.5
 """No buffer size is recommended if data waits in queues for more than this multiple of the longest RTT."""
 FRAME_BITS = 1514 * 8
@@ -78,7 +81,7 @@ BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 _IN_SILENCE = 0.1
 """Activities that took less than this share of a silence are not listed."""
 _SILENT = {
-    "bottleneck": "{} carried what its queue held",
+    "bottleneck": "{} delivered the data in its queue",
     "cross_traffic": "{} carried other flows",
     "lower_rate": "{} had a lower link rate",
     "down": "{} was down",
@@ -94,12 +97,12 @@ _SILENT = {
     "spurious": "{} waited after spurious losses",
     "window": "{} waited for acknowledgements",
     "ack_queue": "{} waited for acknowledgements that were in a queue",
-    "penalty": "{} waited for acknowledgements in a window that M2 had halved",
+    "penalty": "{} waited for acknowledgements in a window that penalisation (M2) had halved",
     "receive_window": "the receive window was full, with its oldest data on {},",
     "send_buffer": "the send buffer was full, with its oldest data on {},",
     "both_buffers": "the send buffer and the receive window were full, with their oldest data on {},",
     "head_of_line": "{} waited for older data on another path",
-    "application": "{} had sent all that there was",
+    "application": "{} had sent all available data",
     "scheduler": "the scheduler left {} idle",
     "pacing": "pacing held {} back",
     "local_queue": "{} waited for the queue of its host",
@@ -149,28 +152,29 @@ class Finding:
             "window": f"{part} of {path} was idle while its congestion window grew",
             "ack_queue": f"acknowledgements waited in the queue of {self.detail}"
             + (f", which left {part} of {path} idle" if self.share else f" (bufferbloat), which delayed {path}"),
-            "penalty": f"{part} of {path} was idle because M2 had halved its window"
+            "penalty": f"{part} of {path} was idle because penalisation (M2) had halved its window"
             if path
-            else f"M2 kept windows small, which cost {part} of capacity",
-            "head_of_line": f"other paths waited for older data on {path} (head of line): {part} of capacity",
+            else f"penalisation (M2) kept windows small, which cost {part} of capacity",
+            "head_of_line": f"other paths waited for older data on {path} (head-of-line blocking), which cost {part} "
+            "of capacity",
             "receive_window": f"the receive window was full, which cost {part} of capacity",
             "send_buffer": f"the send buffer was full, which cost {part} of capacity",
             "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
             "bufferbloat": f"data waited long in the queue of {at} (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
-            "scheduler": f"{path} is a backup, and not used: {part} of it was idle"
+            "scheduler": f"{path} is an unused backup: {part} of its capacity was idle"
             if self.is_backup
             else f"the scheduler left {part} of {path} idle"
             if path
             else f"the scheduler cost {part} of capacity",
-            "copies": f"data that M1 sent twice cost {part} of capacity",
+            "copies": f"data that opportunistic retransmission (M1) sent twice cost {part} of capacity",
             "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
             "nagle": "Nagle's algorithm delayed the ends of blocks"
             if not self.share
             else f"Nagle's algorithm delayed small segments, which cost {part} of capacity",
             "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
             "local_queue": f"the local queue of this host left {part} of {path} idle",
-            "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",
+            "joining": f"{path} carried nothing for {part} of the time, before its handshake was complete",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
         if not self.detail or self.cause == "ack_queue":
@@ -483,7 +487,7 @@ def unanswered(row: FlowRow) -> str:
     else:
         clause = f"no link dropped a segment of its handshake over {name}, and no answer came in time"
     if row["closed"]:
-        clause += f", and it gave up ({row['closed']})"
+        clause += f", and the connection gave up ({row['closed']})"
     clause += _another_first(row, list(row["never_joined"]))
     return clause
 
@@ -526,7 +530,7 @@ def _silent(path: PathRow, cause: str) -> str:
     place = _place(path, cause)
     queue = f"the queue of {place}" if place else "its queue"
     if cause == "scheduler" and path.get("is_backup"):
-        return f"{path['path']} is a backup, not used,"
+        return f"{path['path']} was an unused backup"
     return _SILENT.get(cause, cause).format(path["path"], queue=queue)
 
 
@@ -535,7 +539,7 @@ def _another_first(row: FlowRow, others: Sequence[str]) -> str:
     down = row["never_joined_down"]
     working = [name for name in others if down.get(name, 0.0) < NEVER_JOINED]
     if working:
-        return f"; with another first path it may connect, as in paths = {_order(row, working)}"
+        return f"; with another first path, the connection may open: paths = {_order(row, working)}"
     return "; so were all other paths" if others else ""
 
 
@@ -561,6 +565,6 @@ def sentences(row: FlowRow) -> list[str]:
 
 def in_words(limits: Mapping[str, float], least: float = 0.05, *, is_backup: bool = False) -> str:
     """The use of one path's capacity as text, with shares of at least `least`."""
-    words = {**WORDS, "scheduler": "a backup, not used"} if is_backup else WORDS
+    words = {**WORDS, "scheduler": "an unused backup"} if is_backup else WORDS
     shares: Sequence[tuple[float, str]] = sorted(((s, name) for name, s in limits.items() if s >= least), reverse=True)
     return ", ".join(f"{words.get(name, name)} {share:.0%}" for share, name in shares)

@@ -24,7 +24,7 @@ _MOST = 20
 
 def summary(runs: Runs, baselines: Baselines, failed: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """The summary of all flows; `failed` has the reason, by flow and path, if plain TCP delivered nothing."""
-    lines = [f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95% interval"]
+    lines = [f"{runs[0].name}, {len(runs)} seeds, from seed {runs[0].seed} on; means with 95% intervals"]
     lines += [f"  {line}" for line in runs[0].scenario.registered]
     names = runs[0].flow_names
     for name in names[:_MOST]:
@@ -65,7 +65,7 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
             aggregation_benefit(reasons.comparable_rate(row), list(rates.values()))
             for row, rates in zip(rows, single, strict=True)
         ]
-        lines.append(f"    aggregation benefit {_mean(benefit)} (0: the best single path, 1: the sum of all)")
+        lines.append(f"    aggregation benefit {_mean(benefit)} (0: the best path alone, 1: the sum of all paths)")
     return lines
 
 
@@ -74,7 +74,7 @@ def _with_handshake(rows: Sequence[FlowRow]) -> str:
     if not any(map(reasons.waited_long, rows)):
         return ""
     waited, rate = (row["waited_s"] for row in rows), (reasons.rate_of_life(row) / 1e6 for row in rows)
-    return f" after a handshake of {_mean(list(waited))} s, {_mean(list(rate))} Mb/s with it,"
+    return f" after a handshake of {_mean(list(waited))} s ({_mean(list(rate))} Mb/s including the handshake)"
 
 
 def _without_early(rows: Sequence[FlowRow]) -> str:
@@ -83,7 +83,7 @@ def _without_early(rows: Sequence[FlowRow]) -> str:
         return ""
     without = [row["goodput"] * (1 - reasons.early_bytes(row) / (row["bytes_received"] or 1)) / 1e6 for row in rows]
     most = reasons.amount(max(map(reasons.early_bytes, rows)))
-    return f" ({_mean(without)} Mb/s without up to {most} that had arrived out of order before the warm-up ended)"
+    return f" ({_mean(without)} Mb/s excluding up to {most} that had arrived out of order before the warm-up ended)"
 
 
 def _ended_early(name: str, rows: Sequence[FlowRow]) -> str:
@@ -91,11 +91,12 @@ def _ended_early(name: str, rows: Sequence[FlowRow]) -> str:
     early = [row for row in rows if reasons.ended_early(row)]
     done = [row["completion_s"] for row in early if row["completion_s"] is not None]
     how = f"was complete after {_mean(done)} s," if done else "stopped"
-    return f"  {name}: it {how} before the warm-up ended with {len(early)} of {len(rows)} seeds: no rate was measured"
+    seeds = f"with {len(early)} of {len(rows)} seeds"
+    return f"  {name}: {seeds}, the flow {how} before the warm-up ended, so no rate was measured"
 
 
 def _alone(baselines: Mapping[str, Sequence[float]]) -> str:
-    """Plain TCP's rate over each path, from the seeds with which it outlasted the warm-up."""
+    """Plain TCP's rate over each path, from the seeds with which plain TCP outlasted the warm-up."""
     message = []
     for path, rates in baselines.items():
         known = [rate / 1e6 for rate in rates if not math.isnan(rate)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 LIMITS = {
-    "application": "the application, which had nothing to send",
+    "application": "the application (nothing to send)",
     "send_buffer": "the send buffer",
     "congestion_window": "the congestion windows",
     "receive_window": "the receive window",
@@ -35,7 +35,7 @@ SILENT_S = 1.0
 """A silence of more seconds than this is reported."""
 INITIAL_WINDOW = 10
 """Segments that a sender may send in one burst (RFC 6928); a shorter queue drops some of them."""
-NOT_MEASURED = "not measured, because it ended before the warm-up did"
+NOT_MEASURED = "not measured, because the transfer ended before the warm-up"
 """The text for a path over which plain TCP has no rate."""
 
 
@@ -63,7 +63,7 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
     if math.isnan(benefit):
         return f"plain TCP alone: {alone}"
     if benefit > 1.005:
-        verdict = "more than plain TCP over all paths added up"
+        verdict = "more than the sum of plain TCP over each path"
     elif benefit < -0.005:
         verdict = f"{-benefit:.0%} less than plain TCP over the best path"
     elif benefit < 0.005:
@@ -81,13 +81,13 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     if not best or rate >= BELOW * single[best]:
         return None
     if row["handshake_s"] is None:
-        return f"slower than plain TCP over {best} alone (0% of it): it never connected"
+        return f"slower than plain TCP over {best} alone (0% of TCP's rate): the flow never connected"
     causes = [str(finding) for finding in reasons.findings(row)[:3]]
     if not causes and row["penalties"]:
         # Without observation, a run has no findings.
-        causes = [f"M2 halved windows {row['penalties']} times (penalisation = false disables M2)"]
+        causes = [f"penalisation (M2) halved windows {row['penalties']} times (penalisation = false disables M2)"]
     why = "; ".join(causes) or limits_in_words(row["limits"])
-    return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of it): {why}"
+    return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of TCP's rate): {why}"
 
 
 def latency_in_words(row: FlowRow) -> list[str]:
@@ -112,7 +112,7 @@ def latency_in_words(row: FlowRow) -> list[str]:
     if row["longest_silence_s"] > SILENT_S:
         begins, lasted, why = row["longest_silence_at_s"], row["longest_silence_s"], reasons.silence(row)
         lines.append(
-            f"nothing reached the application for {lasted:.1f} s after {begins:.1f} s, although data was waiting"
+            f"nothing reached the application for {lasted:.1f} s from {begins:.1f} s on, although data was waiting"
             + (f": {why}" if why else "")
         )
     return lines
@@ -212,7 +212,7 @@ def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
     if not row["reinjected"]:
         # Copies of a redundant scheduler are not reinjections.
         copies = [f"sent on several paths at once: {_kilobytes(row['duplicates'] or 0)} arrived twice"]
-        halved = [f"windows halved in the whole run (M2): {row['penalties']}"]
+        halved = [f"windows halved by penalisation (M2) in the whole run: {row['penalties']}"]
         return [*(copies if row["duplicates"] else []), *(halved if row["penalties"] else [])]
     part = row["reinjected"] / max(row["bytes_received"], 1)
     amount = f"{_kilobytes(row['reinjected'])}, {part:.0%} of the data"
@@ -225,10 +225,11 @@ def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
         # A queued copy is never sent if its data is acknowledged first.
         # For flows on the kernel, the number of duplicates is unknown.
         twice = "" if row["duplicates"] is None else f"; {_kilobytes(row['duplicates'])} arrived twice"
-        return [f"also queued on another path, as Linux counts it: {amount}{twice}"]
+        return [f"also queued on another path, as Linux counts reinjections: {amount}{twice}"]
     return [
-        f"reinjected on another path: {amount} ({_kilobytes(row['opportunistic'])} opportunistic, M1); "
-        f"windows halved in the whole run (M2): {row['penalties']}"
+        f"reinjected on another path: {amount} ({_kilobytes(row['opportunistic'])} by opportunistic "
+        f"retransmission, M1); "
+        f"windows halved by penalisation (M2) in the whole run: {row['penalties']}"
     ]
 
 
@@ -287,10 +288,9 @@ def long_queues(run: MeasuredRun, row: FlowRow) -> list[str]:
         queue, rate, trip = _queue(file, link, side), path["best_capacity"], path["base_rtt_s"]
         if isinstance(queue, str) and rate and trip:
             product = max(1, math.ceil(rate * trip / reasons.FRAME_BITS))
-            its, whose = ("its", "its RTT") if link == path["path"] else ("the", f"the RTT of {path['path']}")
             notes.append(
-                f"the queue of {link} may hold {_held(queue)}; {its} bandwidth-delay product is {product} "
-                f'packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten {whose}'
+                f"the queue of {link} may hold {_held(queue)}; the bandwidth-delay product of {path['path']} is "
+                f'{product} packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten its RTT'
             )
     return notes
 
@@ -310,7 +310,9 @@ def _since(row: FlowRow) -> str:
     """A note that goodput excludes the handshake, if the handshake was long."""
     if not reasons.waited_long(row):
         return ""
-    return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
+    return (
+        f" after a handshake of {row['waited_s']:.2f} s ({megabits(reasons.rate_of_life(row))} including the handshake)"
+    )
 
 
 def _without_early(row: FlowRow) -> str:
@@ -319,7 +321,7 @@ def _without_early(row: FlowRow) -> str:
         return ""
     early = reasons.early_bytes(row)
     without = megabits(row["goodput"] * (1 - early / row["bytes_received"]))
-    return f" ({without} without {reasons.amount(early)} that had arrived out of order before the warm-up ended)"
+    return f" ({without} excluding {reasons.amount(early)} that had arrived out of order before the warm-up ended)"
 
 
 def _ended_early(row: FlowRow, baselines: Mapping[str, float], kind: str) -> Sequence[str]:
@@ -351,7 +353,10 @@ def _busiest(run: MeasuredRun) -> dict[str, LinkRow]:
 def _link_in_words(link: LinkRow) -> str:
     """The utilisation of a link, for runs on real sockets without limiting factors."""
     message = [f"its link was busy {link['busy']:.0%} of the time"]
-    drops = ((link["queue_drops"], "its queue dropped {} packets"), (link["random_losses"], "{} were lost at random"))
+    drops = (
+        (link["queue_drops"], "its queue dropped {} packets"),
+        (link["random_losses"], "{} packets were lost at random"),
+    )
     message += [text.format(count) for count, text in drops if count]
     return ", ".join(message)
 
@@ -382,6 +387,6 @@ def summary_html(run: MeasuredRun) -> str:
         )
     return (
         f"<p><b>{html.escape(run.name)}</b>, seed {run.seed}</p><table><thead><tr><th>flow</th>"
-        "<th>transport</th><th>goodput</th><th>on the paths</th><th>why not more</th></tr></thead>"
+        "<th>transport</th><th>goodput</th><th>rate on each path</th><th>limiting factors</th></tr></thead>"
         f"<tbody>{''.join(cells)}</tbody></table>"
     )

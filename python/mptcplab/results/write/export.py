@@ -56,7 +56,7 @@ def save_run(run: MeasuredRun, directory: str | PathLike[str]) -> None:
 def save_runs(runs: Sequence[MeasuredRun], directory: str | PathLike[str]) -> None:
     """Writes several runs into joint tables, and each distinct scenario.
 
-    Replaces a previous result. Raises `BadFile` while another process writes there.
+    Replaces a previous result. Raises `BadFile` while another process writes to the directory.
     """
     with only_writer(directory) as target:
         _save_runs(runs, target)

@@ -95,7 +95,8 @@ def group(directories: Sequence[str | Path], by: Sequence[str], output: str | Pa
         alike = {", ".join(_value(run, key) for key in by) for run in runs}
         if len(alike) > 1:
             raise BadResult(
-                f"{directory}: its runs belong to several groups ({'; '.join(sorted(alike))}); it is a merged result"
+                f"{directory}: its runs belong to several groups ({'; '.join(sorted(alike))}), because the result is "
+                "merged; group the results from which it was merged"
             )
         groups.setdefault(alike.pop() if alike else "empty", []).append(directory)
     names = group_directories(groups)
@@ -123,9 +124,8 @@ def check_key(key: str, runs: Sequence[SavedRun]) -> None:
     near = nearest(key, [*RELATIONS, *_OF_RUN, *keys])
     hint = f"did you mean {near}? " if near else ""
     raise BadResult(
-        f"no result has a key {readable(key)!r}; {hint}choose from: {', '.join([*RELATIONS, *_OF_RUN])}, or of the "
-        f"scenarios: {', '.join(keys) or 'none'} (* matches any name, and the last part of a key matches all keys that "
-        "end with it)"
+        f"no result has a key {readable(key)!r}; {hint}choose from: {', '.join([*RELATIONS, *_OF_RUN])}, or keys of "
+        f"scenarios: {', '.join(keys) or 'none'} (patterns: * for any name, or the last part of a key)"
     )
 
 

@@ -45,17 +45,17 @@ SOME: tuple[Standard, ...] = ("802.11g", "802.11n")
 SMALLEST = BUFFERS[0]
 
 STACK_WORDS: Mapping[Stack, str] = {
-    "two packets": "small queues of two packets",
-    "128 KB": "small queues of 128 KB",
-    "original M2": "no small queues, original M2",
+    "two packets": "TCP small queues of two packets",
+    "128 KB": "TCP small queues of 128 KB",
+    "original M2": "no TCP small queues, first rule of M2",
 }
 FEWER, SLOW = Bound("share", high=50, strict=True), Bound("WiFi", high=3, strict=True)
 
 KEY = "flows.*.rcvbuf"
-BOTH_NEW = Published("published: both, around 10.5 Mb/s", "pair_rate", KEY, level=10.5)
+BOTH_NEW = Published("published: both networks, around 10.5 Mb/s", "pair_rate", KEY, level=10.5)
 WIFI_OLD = Published("published: WiFi below 3 Mb/s", "wifi_rate", KEY, level=3)
-SHARE_NEW = Published("published: 70% at most", "wifi_share", KEY, level=70)
-SHARE_OLD = Published("published: below half", "wifi_share", KEY, level=50)
+SHARE_NEW = Published("published: WiFi carries at most 70%", "wifi_share", KEY, level=70)
+SHARE_OLD = Published("published: WiFi carries less than half", "wifi_share", KEY, level=50)
 
 
 class Buffer(Experiment):
@@ -65,15 +65,16 @@ class Buffer(Experiment):
     name = "B3"
     title = "The receive buffer"
     published = (
-        replace(BOTH_NEW, label="published with 802.11n: around 10.5 Mb/s"),
-        replace(WIFI_OLD, label="published with 802.11g and a: below 3 Mb/s"),
-        replace(SHARE_NEW, label="published with 802.11n: 70% at most"),
-        replace(SHARE_OLD, label="published with 802.11g and a: below half", line="dotted"),
+        replace(BOTH_NEW, label="published with 802.11n: both networks, around 10.5 Mb/s"),
+        replace(WIFI_OLD, label="published with 802.11g and a: WiFi below 3 Mb/s"),
+        replace(SHARE_NEW, label="published with 802.11n: WiFi carries at most 70%"),
+        replace(SHARE_OLD, label="published with 802.11g and a: WiFi carries less than half", line="dotted"),
     )
     setup = (
         "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s, with receive "
-        "buffers of 20 to 320 KB. The buffer is the offered window. The kernel is not specified. The runs use a stack "
-        "with two packets of a subflow in the local queue; two older stacks are run for comparison."
+        "buffers of 20 to 320 KB. The whole buffer is offered as window. The study does not specify the kernel. The "
+        "stack of the runs keeps at most two packets of a subflow in the local queue; runs with two older stacks are "
+        "added for comparison."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -96,9 +97,11 @@ class Buffer(Experiment):
         }
         note = _note(stacks)
         section_6 = parts.fact(
-            self, "B-6", "with each standard, WiFi's share is higher with 320 KB than with 20 KB",
+            self, "B-6", "with each standard, the share of WiFi is larger with a buffer of 320 KB than of 20 KB",
             "section VI: WiFi's share rises with the buffer", curves, _rises_too,
-            lambda row: ", ".join(f"{at} {parts.listed(row[at].share, 1)}" for at in (*OLD, "802.11n")) + " %",
+            lambda row: "share of WiFi: "
+            + ", ".join(f"{at} {parts.listed(row[at].share, 1)}" for at in (*OLD, "802.11n"))
+            + " %",
         )  # fmt: skip
         facts = [*self._old_standards(curves, note), *self._new_standard(curves, note), section_6]
         return Outcome(facts, [_picture(measured, curves), _stack_picture(measured, stacks)])
@@ -125,14 +128,15 @@ class Buffer(Experiment):
                 lambda row: f"Mb/s over WiFi and the dedicated link: {each(row)}",
             ),
             parts.fact(
-                self, "B-3ab.2", "a buffer of 320 KB gives 1 to 1.25 times the throughput of 20 KB",
+                self, "B-3ab.2",
+                "with 802.11g and 802.11a, a buffer of 320 KB gives 1 to 1.25 times the throughput of 20 KB",
                 "only a slight increase", curves,
                 lambda row: [_gained(row[at], at) for at in OLD],
-                lambda row: ", ".join(f"{at} {_gain(row[at]):.2f}" for at in OLD),
+                lambda row: "320 KB / 20 KB: " + ", ".join(f"{at} {_gain(row[at]):.2f}" for at in OLD),
                 note=note,
             ),
             parts.fact(
-                self, "B-3ab.3", "WiFi carries less than 3 Mb/s of each pair at every buffer",
+                self, "B-3ab.3", "with 802.11g and 802.11a, WiFi carries less than 3 Mb/s of each pair at every buffer",
                 "below 3 Mb/s", curves,
                 lambda row: [one for at in OLD for one in row[at].each("wifi", SLOW, who=at)],
                 lambda row: f"Mb/s over WiFi: {each(row, '{wifi}')}",
@@ -141,7 +145,7 @@ class Buffer(Experiment):
                 self, "B-3ab.4", "the share of WiFi is higher with 802.11a than with 802.11g at every buffer",
                 "slightly higher, since it suffers less interference", curves,
                 lambda row: parts.compared(row["802.11a"], row["802.11g"], "share", Bound("more", low=0, strict=True)),
-                lambda row: f"%: {each(row, '{share}')}",
+                lambda row: f"share of WiFi, %: {each(row, '{share}')}",
                 note="Fewer neighbours at 5 GHz are an assumption, based on this quote.", origin="by construction",
             ),
         ]  # fmt: skip
@@ -150,34 +154,34 @@ class Buffer(Experiment):
         """802.11n."""
 
         def shares(row: Mapping[Standard, Parts]) -> str:
-            return f"{parts.listed(row['802.11n'].share, 1)} %"
+            return f"share of WiFi: {parts.listed(row['802.11n'].share, 1)} %"
 
         half = (
-            "As a token bucket, the dedicated link carries a fifth more than at that PHY rate, and WiFi carries no "
-            "more."
+            "With a token bucket, the dedicated link carries a fifth more than with a PHY rate of 6 Mb/s, and WiFi "
+            "carries no more."
         )
         return [
             parts.fact(
-                self, "B-3c.1", "with 802.11n and 20 or 40 KB, the share of WiFi is within 7 points of half",
+                self, "B-3c.1", "with 802.11n and a buffer of 20 or 40 KB, WiFi carries 43 to 57%",
                 "almost the same", curves,
                 lambda row: row["802.11n"].each("share", Bound("half", 43, 57), at=(20, 40)),
                 shares, note=note,
             ),
             parts.fact(
-                self, "B-3c.2", "the share of WiFi grows with each step of the buffer, and is "
-                "above half from 160 KB on",
+                self, "B-3c.2", "with 802.11n, the share of WiFi grows with each step of the "
+                "buffer, and is above half from 160 KB on",
                 "tends to transfer more over the 802.11n network", curves,
                 lambda row: _grows(row["802.11n"]),
                 shares, note=half,
             ),
             parts.fact(
-                self, "B-3c.3", "the share of WiFi is at most 70% at every buffer",
+                self, "B-3c.3", "with 802.11n, the share of WiFi is at most 70% at every buffer",
                 "does not exceed 70%", curves,
                 lambda row: row["802.11n"].each("share", Bound("share", high=70)),
                 shares,
             ),
             parts.fact(
-                self, "B-3c.4", "with 320 KB, a pair gets 10.5 Mb/s within 15%",
+                self, "B-3c.4", "with 802.11n and a buffer of 320 KB, a pair gets 10.5 Mb/s, within 15%",
                 "around 10.5 Mb/s", curves,
                 lambda row: row["802.11n"].each("total", Bound("total", 10.5 * 0.85, 10.5 * 1.15), at=(LARGEST,)),
                 lambda row: f"{row['802.11n'].total[LARGEST]} Mb/s",
@@ -205,7 +209,7 @@ def _gain(curve: Parts) -> float:
 
 def _gained(curve: Parts, who: str) -> Check:
     found = ratio(curve.runs["total"][LARGEST], curve.runs["total"][SMALLEST], paired=False)
-    return Check(f"{who}, {LARGEST} over {SMALLEST} KB", found, Bound("gain", 1, 1.25))
+    return Check(f"{who}, throughput with {LARGEST} KB / {SMALLEST} KB", found, Bound("gain", 1, 1.25))
 
 
 def _grows(curve: Parts) -> list[Check]:
@@ -217,10 +221,10 @@ def _grows(curve: Parts) -> list[Check]:
 def _rises_too(row: Mapping[Standard, Parts]) -> list[Check]:
     return [
         Check(
-            f"{at}, 320 less 20 KB",
+            f"{at}, share with {LARGEST} KB minus share with {SMALLEST} KB",
             difference(row[at].runs["share"][LARGEST], row[at].runs["share"][SMALLEST], paired=False),
             Bound("grows", low=0, strict=True),
-            "points",
+            "percentage points",
         )
         for at in (*OLD, "802.11n")
     ]
@@ -229,15 +233,16 @@ def _rises_too(row: Mapping[Standard, Parts]) -> list[Check]:
 def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
     """The effect of each stack, and its reason."""
     found = "; ".join(
-        f"{STACK_WORDS[stack]}: 802.11g gains a factor of {_gain(row['802.11g']):.2f}, WiFi's share with 802.11n is "
+        f"{STACK_WORDS[stack]}: a factor of {_gain(row['802.11g']):.2f}, and shares of "
         f"{row['802.11n'].share[20].mean:.0f} and {row['802.11n'].share[40].mean:.0f} %"
         for stack, row in stacks.items()
     )
     return (
-        f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. If the local queue takes "
-        "the whole window, the dedicated link holds all data that a small buffer allows. Its RTT then stays below the "
-        "last RTT of WiFi, and the lowest-RTT scheduler never tries WiFi again. Small queues leave the rest of the "
-        "window to WiFi. The study does not name its kernel; two packets were chosen after seeing results."
+        f"Gain of 802.11g from {SMALLEST} KB to {LARGEST} KB, and share of WiFi with 802.11n at 20 and 40 KB, by stack "
+        f"({MAIN}): {found}. If the local queue takes the whole window, the dedicated link "
+        "holds all data that a small buffer allows. The RTT of that link then stays below the last RTT of WiFi, and "
+        "the lowest-RTT scheduler never tries WiFi again. Small queues leave the rest of the window to WiFi. The "
+        "study does not name its kernel; the stack with two packets was chosen after seeing results."
     )
 
 
@@ -249,8 +254,8 @@ def _picture(measured: Measured, curves: Table) -> Picture:
             WIFI_OLD.draw(axes)
 
     caption = (
-        "Figure 5: throughput of a pair over both networks and over each, by the receive buffer. In the upper row, 6 "
-        "Mb/s is a PHY rate; in the lower row, a token bucket."
+        "Figure 5: throughput of a pair over both networks, and the part over each network, by the receive buffer. "
+        "The dedicated link has a PHY rate of 6 Mb/s in the upper row, and a token bucket of 6 Mb/s in the lower row."
     )
     return parts.picture(
         "abdrabou-heterogeneous-b3", caption, measured, curves, x="receive buffer [KB]", published=published
@@ -280,7 +285,7 @@ def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, 
         handles, labels = panel.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=3)
-    caption = "The share of WiFi by receive buffer, for three possible stacks of that time."
+    caption = "The share of WiFi by receive buffer, for three stacks that the senders of the study may have had."
     held = {
         panel: [
             of_keys(

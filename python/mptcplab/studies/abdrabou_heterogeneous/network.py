@@ -38,7 +38,7 @@ DEDICATED_CHANNELS = (100, 112, 124, 149)
 Reading = Literal["PHY rate", "token bucket"]
 READINGS: tuple[Reading, ...] = ("PHY rate", "token bucket")
 MAIN: Reading = "PHY rate"
-WHY = "6 and 54 Mb/s are the ends of the rates of 802.11a and g, and the link was an 802.11 adapter"
+WHY = "6 and 54 Mb/s are the lowest and the highest rate of 802.11a and g, and the link used an 802.11 adapter"
 
 RATES = (6, 9, 12, 18, 24, 36, 48, 54)
 """Mb/s of the dedicated link; the study specifies only the ends."""
@@ -56,8 +56,8 @@ STACKS: Mapping[Stack, Mapping[str, Any]] = {
 
 TCP small queues hold two packets of a subflow since Linux 3.19, and 128 KB before. Windows grow by bytes since Linux
 4.0. Penalisation (M2) has its later rule since MPTCP 0.89. The last stack has none of these changes, like MPTCP 0.86 on
-Linux 3.5. The first stack was chosen after seeing results, because no other uses WiFi with small receive
-buffers (see experiment B3).
+Linux 3.5. The first stack was chosen after seeing results, because no other stack uses WiFi with small
+receive buffers (see experiment B3).
 """
 
 

@@ -55,14 +55,19 @@ class Parts:
         """A check of each value, or of those `at` some; `who` precedes the label."""
         row = self.runs[name]
         return [
-            Check(_label(who, value), interval(row[value]), bound, UNITS[name]) for value in (row if at is None else at)
+            Check(_label(who, f"at {value}"), interval(row[value]), bound, UNITS[name])
+            for value in (row if at is None else at)
         ]
 
     def steps(self, name: str, bound: Bound, *, who: str = "") -> list[Check]:
         """A check of each value minus the previous one."""
         row = self.runs[name]
         return [
-            Check(_label(who, f"{after} minus {before}"), difference(row[after], row[before], paired=False), bound)
+            Check(
+                _label(who, f"value at {after} minus value at {before}"),
+                difference(row[after], row[before], paired=False),
+                bound,
+            )
             for before, after in pairwise(row)
         ]
 
@@ -103,7 +108,7 @@ def curve(measured: Measured, where: tuple[str | float, ...], values: Sequence[i
     return Parts(over(total), over(wifi), over(dedicated), over(share), runs)
 
 
-def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
+def fact(  # noqa: PLR0913, RUF100 - the parts of a claim
     experiment: Experiment,
     number: str,
     statement: str,
@@ -132,7 +137,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
 def compared(first: Parts, second: Parts, name: str, bound: Bound) -> list[Check]:
     """A field of one curve minus that of another, at each value."""
     return [
-        Check(str(at), difference(values, second.runs[name][at], paired=False), bound, UNITS[name])
+        Check(f"difference at {at}", difference(values, second.runs[name][at], paired=False), bound, UNITS[name])
         for at, values in first.runs[name].items()
     ]
 
@@ -147,7 +152,7 @@ def listed(row: Mapping[int, Estimate], digits: int = 2) -> str:
     return ", ".join(f"{one.mean:.{digits}f}" for one in row.values()) + f" (± {widest:.{digits}f} at most)"
 
 
-def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
+def picture(  # noqa: PLR0913, RUF100 - the differences between the figures
     name: str,
     caption: str,
     measured: Measured,
@@ -164,8 +169,8 @@ def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
             panel, parts = axes[row * columns + column], curves[reading][standard]
             places = list(range(len(parts.total)))
             for values, label, look in (
-                (parts.total, "both", "mptcp"),
-                (parts.dedicated, "dedicated", "3g"),
+                (parts.total, "both networks", "mptcp"),
+                (parts.dedicated, "dedicated link", "3g"),
                 (parts.wifi, "WiFi", "wifi"),
             ):
                 means, spread = [one.mean for one in values.values()], [one.half_width for one in values.values()]

@@ -42,7 +42,7 @@ CAPACITY_RATIO = 2.0
 
 RATE = "*.own*.rate"
 WIFI = Published("published: WiFi below 3 Mb/s (figure 5)", "wifi_rate", RATE, level=3)
-SHARE = Published("published: 39%", "wifi_share", RATE, points=(("6Mbit", 39),))
+SHARE = Published("published: 39% at 6 Mb/s", "wifi_share", RATE, points=(("6Mbit", 39),))
 
 
 class Rate(Experiment):
@@ -53,8 +53,9 @@ class Rate(Experiment):
     title = "The rate of the dedicated link"
     published = (WIFI, SHARE)
     setup = (
-        "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a "
-        "token bucket. The study specifies only 6 and 54 Mb/s; the others are rates of 802.11a and g."
+        "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s. The rate of that link is a "
+        "PHY rate or the rate of a token bucket. The study specifies only 6 and 54 Mb/s; the rates between them are "
+        "those of 802.11a and g."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -70,26 +71,30 @@ class Rate(Experiment):
         rates = _rates(effort)
         shares = {reading: {rate: measured.estimate(share, reading, rate) for rate in rates} for reading in READINGS}
         words: dict[str, str] = {
-            reading: ", ".join(f"{rate} Mb/s: {one} %" for rate, one in row.items()) for reading, row in shares.items()
+            reading: "share of WiFi at " + ", ".join(f"{rate} Mb/s: {one} %" for rate, one in row.items())
+            for reading, row in shares.items()
         }
         first, last = rates[0], rates[-1]
 
         def steps(reading: Reading) -> list[Check]:
             return [
-                Check(f"{after} minus {before}", measured.difference(share, (reading, after), (reading, before)),
-                      Bound("step", high=0, strict=True), "points")
+                Check(f"share at {after} Mb/s minus share at {before} Mb/s",
+                      measured.difference(share, (reading, after), (reading, before)),
+                      Bound("step", high=0, strict=True), "percentage points")
                 for before, after in pairwise(rates)
             ]  # fmt: skip
 
         def at(reading: Reading, rate: int, bound: Bound) -> Check:
-            return Check(f"{rate} Mb/s", measured.interval(share, reading, rate), bound, "%")
+            return Check(f"share at {rate} Mb/s", measured.interval(share, reading, rate), bound, "%")
 
         statements: tuple[tuple[str, str, str, Callable[[Reading], list[Check]]], ...] = (
-            ("B-2.1", "at 6 Mb/s, WiFi carries 30 to 45% of the total, and not more at any other rate",
+            ("B-2.1", "next to a link of 6 Mb/s, WiFi carries 30 to 45% of the data, its largest share",
              "39%, the highest percentage",
              lambda reading: [at(reading, first, Bound("share", 30, 45)), *steps(reading)]),
-            ("B-2.2", "the share of WiFi falls with each step of the rate", "decreases dramatically", steps),
-            ("B-2.3", "at 54 Mb/s, WiFi carries less than 20%", "most of the traffic over the dedicated link",
+            ("B-2.2", "the share of WiFi falls with each step to a faster dedicated link",
+             "decreases dramatically", steps),
+            ("B-2.3", "next to a link of 54 Mb/s, WiFi carries less than 20% of the data",
+             "most of the traffic over the dedicated link",
              lambda reading: [at(reading, last, Bound("share", high=20, strict=True))]),
         )  # fmt: skip
         facts = [
@@ -115,7 +120,11 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
     figure, (left, right) = figure_style.new_figure(2, width=4.9)
     places = range(len(rates))
     for reading, line in zip(READINGS, ("-", "--"), strict=True):
-        for value, label, look in ((wifi, "WiFi", "wifi"), (dedicated, "dedicated", "3g"), (share, "WiFi", "mptcp")):
+        for value, label, look in (
+            (wifi, "WiFi", "wifi"),
+            (dedicated, "dedicated link", "3g"),
+            (share, "WiFi", "mptcp"),
+        ):
             row = [measured.estimate(value, reading, rate) for rate in rates]
             style = figure_style.Look(figure_style.LOOKS[look].color, line, figure_style.LOOKS[look].marker)
             spread = [one.half_width for one in row]
@@ -129,9 +138,16 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
-    figure_style.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
-    figure_style.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
-    caption = "Figure 4: throughput of a pair over 802.11g and over its dedicated link, by the rate of that link."
+    figure_style.finish(
+        left, x="rate of the dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66
+    )
+    figure_style.finish(
+        right, x="rate of the dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60
+    )
+    caption = (
+        "Figure 4: throughput of a pair over 802.11g and over its dedicated link, and the share of WiFi, by the rate "
+        "of that link."
+    )
     held = {
         panel: [
             of_keys(
@@ -154,9 +170,9 @@ class Preference(Experiment):
     name = "B5"
     title = "Conditions for WiFi to carry more than the dedicated link"
     setup = (
-        "All three standards with dedicated links of several rates, and each network alone. The capacity of WiFi is "
-        "the total of all four pairs over WiFi alone. The capacity of the dedicated link is the throughput of one pair "
-        "over it alone."
+        "Four pairs use WiFi of each standard with dedicated links of several rates, and each network alone. The "
+        "capacity of WiFi is the total of all four pairs over WiFi alone. The capacity of the dedicated link is the "
+        "throughput of one pair over this link alone."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -193,17 +209,27 @@ class Preference(Experiment):
             inside = Bound("above half", low=50)
             small = [key for key in its if ratios[key] < CAPACITY_RATIO]
             return [
-                Check(f"most, at ratio {ratios[most]:.1f}", measured.interval(share, *most), inside, "%"),
+                Check(
+                    f"largest share of WiFi, at capacity ratio {ratios[most]:.1f}",
+                    measured.interval(share, *most),
+                    inside,
+                    "%",
+                ),
                 *(
-                    Check(f"at ratio {ratios[key]:.1f}", measured.interval(share, *key), Bound("half", high=50), "%")
+                    Check(
+                        f"at capacity ratio {ratios[key]:.1f}",
+                        measured.interval(share, *key),
+                        Bound("half", high=50),
+                        "%",
+                    )
                     for key in small
                 ),
             ]
 
         fact = self.fact(
             "B-5",
-            "WiFi carries more than half at some rate, and only where its capacity is at least twice that of the "
-            "dedicated link",
+            "WiFi carries more than half with some rate of the dedicated link, and only if the capacity of WiFi is at "
+            "least twice that of the dedicated link",
             published="only when the available WiFi rate is much higher than the available dedicated rate",
             checks={reading: checks(reading) for reading in READINGS},
             main=MAIN,
@@ -211,7 +237,7 @@ class Preference(Experiment):
             origin="by construction",
             reason=(
                 "Both networks are saturated, so WiFi carries r / (r + 4) of the total if its capacity is r times "
-                "that of one dedicated link. This is more than half from 4 on, for any protocol."
+                "that of one dedicated link. This is more than half if r exceeds 4, for any protocol."
             ),
         )
         return Outcome([fact], [_preference_picture(measured, ratios, shares)])
@@ -241,8 +267,8 @@ def _preference_picture(
     figure_style.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
     figure.legend(loc="outside lower center", ncols=3)
     caption = (
-        "Section V.E: the share of WiFi against its capacity relative to the dedicated link. Four pairs share WiFi, "
-        "so each pair gets a quarter."
+        "Section V.E: the share of WiFi by the capacity of WiFi relative to that of one dedicated link. Four pairs "
+        "share WiFi, so each pair gets a quarter of its capacity."
     )
     held = sentences(
         of_keys(measured, f"{standard}, {reading}", {key[2]: key for key in ratios if key[:2] == (standard, reading)},

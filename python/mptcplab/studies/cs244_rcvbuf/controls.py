@@ -35,10 +35,11 @@ class BufferControls(controls.Controls):
     name = "C0"
     title = "Controls on two paths"
     setup = (
-        "Not part of the study. For C-0.1, C-0.2, C-0.4 and C-0.5, links of 50 Mb/s with the study's RTTs lose 0.6% "
-        "and 0.08% of the data, which alone limits TCP (Reno) and LIA. For C-0.2 they lose 0.6% and 0.03%, and for "
-        "C-0.4 0.5%. For C-0.3, two paths of 20 ms lose 1.2% and 0.3%. For C-0.6, an application writes 2 Mb/s over "
-        "the study's paths. C-0.7 to C-0.9 are runs of C1 with a window of 100 KB. For C-0.10, TCP fills each queue."
+        "Not part of the study. For C-0.1, C-0.2, C-0.4 and C-0.5, links of 50 Mb/s have the study's RTTs, and only "
+        "random loss limits TCP (Reno) and LIA. The links lose 0.6% and 0.08% of the data, 0.6% and 0.03% for C-0.2, "
+        "and 0.5% for C-0.4. For C-0.3, two paths with RTTs of 20 ms lose 1.2% and 0.3%. For C-0.6, an application "
+        "writes 2 Mb/s over the study's paths. C-0.7 to C-0.9 are runs of C1 with a window of 100 KB. For C-0.10, TCP "
+        "fills each queue."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
@@ -58,22 +59,22 @@ class BufferControls(controls.Controls):
         """The claims, each with the formula, rule or setting that decides it."""
         yield Claim(
             "C-0.1",
-            "LIA on both paths gets at least the rate of TCP on the best one",
+            "LIA on both paths gets at least the rate of TCP on the best path",
             controls.GOAL_1,
             [LOSSY.total(measured, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "C-0.2",
-            "LIA on both paths gets at most the rate of TCP on the best one",
-            "RFC 6356 section 3: alpha makes both equal; within the fourth root of two",
+            "LIA on both paths gets at most the rate of TCP on the best path",
+            "RFC 6356 section 3: alpha makes both rates equal; within the fourth root of two",
             [LOSSY.no_more(measured, Bound("no more", high=controls.MOST))],
         )
         found = measured.ratio(_sent("two"), ("equal",), _sent("one"), ("equal",))
         yield Claim(
             "C-0.3",
-            "the rate ratio of LIA is closer to four than to two on paths with loss rates of 4 to 1",
-            "RFC 6356 goal 3: windows scale with 1 / p, those of TCP with 1 / sqrt(p)",
-            [Check("better path over worse", found, Bound("shifts", low=SHIFTS))],
+            "on two paths whose loss rates are 4 to 1, the ratio of LIA's rates is closer to 4 than to 2",
+            "RFC 6356 goal 3: windows of LIA scale with 1 / p, those of TCP with 1 / sqrt(p)",
+            [Check("LIA's rate on the better path / on the worse path", found, Bound("shifts", low=SHIFTS))],
         )
         yield Claim(
             "C-0.4",
@@ -83,19 +84,19 @@ class BufferControls(controls.Controls):
         )
         yield Claim(
             "C-0.5",
-            "one acknowledgement per two segments, and an immediate one after a loss",
+            "a receiver sends one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, "one", Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "tcp", "one")],
         )
         yield Claim(
             "C-0.6",
-            "an application that needs a quarter of WiFi uses only WiFi",
-            "the scheduler's rule: lowest RTT first, if its window has space",
+            "an application that needs a quarter of the WiFi rate uses only WiFi",
+            "the scheduler's rule: the path with the lowest RTT first, if its window has space",
             [controls.preferred(measured, "wifi", Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "C-0.7",
-            "M1 retransmits at a window of 100 KB, with and without M2",
+            "with a window of 100 KB, opportunistic retransmission (M1) sends data, with and without penalisation (M2)",
             controls.MECHANISM,
             [
                 controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "mechanisms", name)
@@ -105,24 +106,24 @@ class BufferControls(controls.Controls):
         gain = measured.ratio(goodput, ("mechanisms", "M1"), goodput, ("mechanisms", "none"))
         yield Claim(
             "C-0.8",
-            "M1 raises goodput at a window of 100 KB",
+            "with a window of 100 KB, opportunistic retransmission (M1) raises goodput",
             "the purpose of the mechanism (NSDI 2012, section 4.2)",
-            [Check("M1 over none", gain, Bound("M1 helps", low=1, strict=True))],
+            [Check("goodput with M1 / without M1", gain, Bound("M1 helps", low=1, strict=True))],
         )
         more = measured.ratio(goodput, ("mechanisms", "M1+M2"), goodput, ("mechanisms", "M1"))
         yield Claim(
             "C-0.9",
-            "M2 halves windows at a window of 100 KB, and raises goodput beyond that of M1",
+            "with a receive window of 100 KB, penalisation (M2) halves windows, and goodput exceeds that with M1 alone",
             "the purpose of the mechanism (NSDI 2012, section 4.2)",
             [
                 controls.penalised(measured, Bound("M2 acts", low=1), "mechanisms", "M1+M2"),
-                Check("M1 and M2 over M1", more, Bound("M2 helps", low=1, strict=True)),
+                Check("goodput with M1 and M2 / with M1 alone", more, Bound("M2 helps", low=1, strict=True)),
             ],
         )
         full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
         yield Claim(
             "C-0.10",
-            "TCP fills the queues of 53 and 333 packets, up to its limit",
+            "TCP fills the queues of 53 and 333 packets up to their limits",
             "the configured limits",
             [controls.longest_queue(measured, path, packets, full, "full", path) for path, packets in QUEUES.items()],
         )

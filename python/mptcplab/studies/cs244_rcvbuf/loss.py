@@ -18,7 +18,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
 HEAVY = 10
-"""Loss rate in percent from which all traffic should have moved; the study gives no number."""
+"""Loss rate in percent from which all traffic should have moved to 3G; the study gives no number."""
 LOSSES = (0, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20)
 
 
@@ -57,7 +57,7 @@ class Loss(Experiment):
 
         def falls(reading: str) -> list[Check]:
             steps = [
-                (f"{high:g} over {low:g} %", (reading, "mptcp", high), (reading, "mptcp", low))
+                (f"goodput at {high:g}% loss / at {low:g}%", (reading, "mptcp", high), (reading, "mptcp", low))
                 for low, high in pairwise(losses)
             ]
             return [
@@ -68,14 +68,14 @@ class Loss(Experiment):
         def moved(reading: str, curve: str = "mptcp") -> list[Check]:
             shares = [
                 Check(
-                    f"WiFi at {loss:g} %",
+                    f"share of WiFi at {loss:g}% loss",
                     measured.ratio(on_path("wifi"), (reading, curve, loss), throughput, (reading, curve, loss)),
                     Bound("share of WiFi", high=0.15),
                 )
                 for loss in heavy
             ]
             rates = [
-                Check(f"in all at {loss:g} %", measured.interval(goodput, reading, curve, loss),
+                Check(f"goodput at {loss:g}% loss", measured.interval(goodput, reading, curve, loss),
                       Bound("total", 1.7, 2.3), "Mb/s")
                 for loss in heavy
             ]  # fmt: skip
@@ -84,7 +84,7 @@ class Loss(Experiment):
         def best(reading: str) -> list[Check]:
             return [
                 Check(
-                    f"{loss:g} %, of TCP over {name}",
+                    f"{loss:g}% loss, MPTCP / TCP over {name}",
                     measured.ratio(goodput, (reading, "mptcp", loss), goodput, key),
                     Bound("of the better TCP", low=0.9),
                 )
@@ -97,7 +97,7 @@ class Loss(Experiment):
             [
                 self.fact(
                     "C-2.1",
-                    "throughput never rises with the loss on WiFi (5% allowed)",
+                    "throughput never rises by more than 5% with a step to more loss on WiFi",
                     published="performs well, shifting traffic away as the loss rate grows",
                     checks={reading: falls(reading) for reading in READINGS},
                     main=MAIN,
@@ -105,7 +105,8 @@ class Loss(Experiment):
                 ),
                 self.fact(
                     "C-2.2",
-                    "from 10% loss on, WiFi carries at most 15%, and the total is that of 3G (1.7 to 2.3 Mb/s)",
+                    "from 10% loss on, WiFi carries at most 15% of the data, and the total is near the rate of 3G (1.7 "
+                    "to 2.3 Mb/s)",
                     published="all traffic is shifted to the 3G link as the loss rate becomes significant",
                     checks={reading: moved(reading) for reading in READINGS} | older,
                     main=MAIN,
@@ -113,7 +114,7 @@ class Loss(Experiment):
                 ),
                 self.fact(
                     "C-2.3",
-                    "MPTCP gets at least 90% of the better single path at every loss rate",
+                    "at every loss rate, MPTCP gets at least 90% of the goodput of TCP on the better path",
                     published="MPTCP performs well even when traversing lossy paths",
                     checks={reading: best(reading) for reading in READINGS},
                     main=MAIN,
@@ -137,7 +138,7 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
                 figure_style.LOOKS["mptcp"],
                 [measured.estimate(goodput, reading, "mptcp", loss) for loss in losses],
             ),
-            "MPTCP over WiFi": (
+            "MPTCP, WiFi subflow": (
                 figure_style.LOOKS["reno"],
                 [measured.estimate(on_path("wifi"), reading, "mptcp", loss) for loss in losses],
             ),

@@ -1,9 +1,9 @@
 """The network of study C (the CS244 report of 2014 on receive buffers), with both interpretations of its queues.
 
 Owns the WiFi and 3G paths, the flows, and the sets of mechanisms: M1 (opportunistic retransmission) alone, with M2
-(penalisation), or none. The text specifies the queues in two ways (`READINGS`). As in the original, they hold 80 ms of
-WiFi and 2 s of 3G, which are 53 and 333 packets of 1500 bytes. As the bandwidth-delay product, they hold 13 and 25
-packets.
+(penalisation), or none. The text specifies the queues in two ways (`READINGS`). As in the original (NSDI 2012), they
+hold 80 ms of WiFi and 2 s of 3G, which are 53 and 333 packets of 1500 bytes. As the bandwidth-delay product, they hold
+13 and 25 packets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ READINGS: dict[str, tuple[int, int]] = {"53/333 packets": (53, 333), "13/25 pack
 """The interpretations of the study's queues: packets of WiFi and 3G."""
 
 MAIN = "53/333 packets"
-WHY = "the queues of the original, which this study reproduces"
+WHY = "the original (NSDI 2012), which this study reproduces, has these queues"
 JITTER = "100us"
 """Jitter in both directions without reordering, so that runs without losses differ by seed; each packet occupies these
 links for at least 1.5 ms.

@@ -36,7 +36,7 @@ class RoundTrip(Experiment):
     setup = (
         "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, with buffers of 500 KB. The RTT of WiFi is 20 to 600 ms; "
         "queues and 3G stay the same. MPTCP with opportunistic retransmission (M1) and penalisation (M2), and with M1 "
-        "alone, is compared with the total of TCP over each path (aggregate TCP). The study "
+        "alone, is compared with aggregate TCP, the sum of the goodput of TCP over each path. The study "
         "specifies neither the RTTs nor the buffer. C-3.3 is also tested with 100 KB, because M2 acts only if the "
         "window is full."
     )
@@ -84,7 +84,7 @@ class RoundTrip(Experiment):
             at = largest[reading]
             return [
                 Check(
-                    f"gap at {at} ms minus that at {end} ms",
+                    f"gap at {at} ms minus gap at {end} ms",
                     difference(gaps[reading][at], gaps[reading][end], paired=False),
                     Bound("widest inside", low=0, strict=True),
                     "Mb/s",
@@ -95,7 +95,7 @@ class RoundTrip(Experiment):
         def without(reading: str, *tight: int) -> list[Check]:
             return [
                 Check(
-                    f"{rtt} ms, without M2 minus with it",
+                    f"goodput at {rtt} ms, without M2 minus with M2",
                     measured.difference(goodput, (reading, "M1", rtt, *tight), (reading, "M1+M2", rtt, *tight)),
                     Bound("narrower", low=0, strict=True),
                     "Mb/s",
@@ -109,7 +109,7 @@ class RoundTrip(Experiment):
             [
                 self.fact(
                     "C-3.1",
-                    "MPTCP stays more than 5% below aggregate TCP at an intermediate RTT",
+                    "at an intermediate RTT of WiFi, MPTCP stays more than 5% below aggregate TCP",
                     published="a gap between MPTCP and aggregate TCP",
                     checks={reading: gap(reading) for reading in READINGS},
                     main=MAIN,
@@ -117,7 +117,7 @@ class RoundTrip(Experiment):
                 ),
                 self.fact(
                     "C-3.2",
-                    "the gap grows first and shrinks again: it is largest strictly inside the range",
+                    "as the RTT grows, the gap first grows and then shrinks: it is largest at an intermediate RTT",
                     published="the gap decreases once the RTT increases to a certain level",
                     checks={reading: shape(reading) for reading in READINGS},
                     main=MAIN,
@@ -125,7 +125,7 @@ class RoundTrip(Experiment):
                 ),
                 self.fact(
                     "C-3.3",
-                    "without M2, the gap is narrower where WiFi is measured slower than 3G",
+                    "without penalisation (M2), the gap is narrower if the measured RTT of WiFi exceeds that of 3G",
                     published="M2 is unnecessarily penalising the WiFi subflow (an explanation of the study, not "
                     "measured there)",
                     checks={reading: without(reading) for reading in READINGS} | ours,
@@ -133,8 +133,8 @@ class RoundTrip(Experiment):
                     why=WHY,
                     origin="ours",
                     reason=(
-                        f"{BUFFER} KB is used in the rest of the experiment. mptcplab adds {TIGHT} KB, where the "
-                        "window is full and M2 acts."
+                        f"The rest of the experiment uses buffers of {BUFFER} KB. mptcplab adds buffers of {TIGHT} KB, "
+                        "with which the window is full and M2 acts."
                     ),
                 ),
             ]
@@ -144,7 +144,7 @@ class RoundTrip(Experiment):
 
 
 def _gaps(measured: Measured, reading: str, rtt: int) -> list[float]:
-    """The gap of MPTCP to aggregate TCP, Mb/s, run by run."""
+    """The gap between MPTCP and aggregate TCP in each run, Mb/s."""
     return [
         wifi + cellular - both
         for wifi, cellular, both in zip(
@@ -191,7 +191,7 @@ def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, 
         first = reading == next(iter(READINGS))
         figure_style.finish(
             axes,
-            x="RTT of WiFi without queue [ms]",
+            x="RTT of WiFi with an empty queue [ms]",
             y="goodput [Mb/s]" if first else "",
             title=f"queues of {reading}",
             legend=None if first else "upper right",
@@ -199,7 +199,7 @@ def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, 
         )
     caption = (
         "Goodput against the RTT of WiFi. In the study, a gap between MPTCP and aggregate TCP opens as the RTT grows. "
-        "The gap closes when the queue of WiFi is too short for TCP itself."
+        "The gap closes when the queue of WiFi is too short for plain TCP as well."
     )
     held = {
         axes: [

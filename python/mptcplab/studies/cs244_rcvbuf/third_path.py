@@ -63,7 +63,7 @@ class ThirdPath(Experiment):
             at = worst(reading, "none")
             return [
                 Check(
-                    f"with three paths over two, at {at} KB",
+                    f"goodput with three paths / with two, at {at} KB",
                     change[reading, "none", at],
                     Bound("cost", high=0.95, strict=True),
                 )
@@ -85,19 +85,21 @@ class ThirdPath(Experiment):
             found = difference(with_it, without, paired=False)
             return [
                 Check(
-                    f"log of the remaining share, at {here} KB minus at {there} KB",
+                    f"log (goodput with three paths / two): with M1 and M2 at {here} KB, minus without at {there} KB",
                     found,
                     Bound("costs less", low=0, strict=True),
                 )
             ]
 
         def words(reading: str, mechanisms: str) -> str:
-            return ", ".join(f"{size} KB × {change[reading, mechanisms, size]}" for size in SIZES)
+            return "goodput with three paths / with two: " + ", ".join(
+                f"{size} KB {change[reading, mechanisms, size]}" for size in SIZES
+            )
 
         facts = [
             self.fact(
                 "C-4.1",
-                "without mechanisms, a third path of 50 kb/s costs more than 5% at some window",
+                "without M1 and M2, a third path of 50 kb/s costs more than 5% of the goodput at some window",
                 published="the slowest subflow becomes a bottleneck; more paths compound the problem (argued, not "
                 "measured)",
                 checks={reading: costs(reading) for reading in READINGS},
@@ -108,7 +110,7 @@ class ThirdPath(Experiment):
             ),
             self.fact(
                 "C-4.2",
-                "with M1 and M2, the third path costs less than without them, each at the window with the largest cost",
+                "the largest cost of the third path over all windows is smaller with M1 and M2 than without them",
                 published="the mechanisms mitigate the loss of efficiency (argued, not measured)",
                 checks={reading: less(reading) for reading in READINGS},
                 main=MAIN,
@@ -150,7 +152,7 @@ def _picture(measured: Measured) -> Picture:
         ]
         for axes, reading in zip(both, READINGS, strict=True)
     }  # fmt: skip
-    caption = "Goodput with and without a third path of 50 kb/s."
+    caption = "Goodput by the receive window, with and without a third path of 50 kb/s; bars are 95% intervals."
     return Picture("c4-third-path", caption, figure, explain(figure, held))
 
 

@@ -24,7 +24,7 @@ from mptcplab.studies.cs244_rcvbuf.window_figure import PUBLISHED, picture
 from mptcplab.studies.verdicts import Bound, Check
 
 WIDE = 50
-"""Minimum KB of a window that is not tiny."""
+"""The smallest window, in KB, that does not count as tiny."""
 
 
 class Window(Experiment):
@@ -35,10 +35,11 @@ class Window(Experiment):
     title = "Throughput against the receive window"
     published = tuple(PUBLISHED.values())
     setup = (
-        "WiFi 8 Mb/s, RTT 20 ms, and 3G 2 Mb/s, 150 ms; no random loss. Receive and send buffer from 5 to 500 KB "
-        "(--full: in steps of 5 KB). TCP (Reno) over each path, MPTCP (LIA, lowest RTT first) without mechanisms (a), "
-        "with opportunistic retransmission M1 (b), with M1 and penalisation M2 (c). Both interpretations of the "
-        "queues. Means over 30 s, after a warm-up of 10 s."
+        "WiFi has 8 Mb/s and an RTT of 20 ms, 3G has 2 Mb/s and 150 ms; no packet is lost at random. Receive and send "
+        "buffers have 5 to 500 KB (--full: in steps of 5 KB). TCP (Reno) runs over each path. MPTCP (LIA, lowest RTT "
+        "first) runs without mechanisms (a), with opportunistic retransmission, M1 (b), and with M1 and penalisation, "
+        "M2 (c). All runs are made with both interpretations of the queues. Rates are means over 30 s, after a warm-up "
+        "of 10 s."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -90,7 +91,7 @@ class Window(Experiment):
             "C-1.8",
             "the study's measurement, the median of three samples of 1 s on the sender's interfaces, is within 10% "
             "of their mean over 30 s, with M1 and M2 at each window from 50 KB on",
-            published="(not the study) the median of three samples of one second",
+            published="(not the study) the study reports the median of three samples of one second",
             checks=checks,
             main=MAIN,
             why=WHY,
@@ -118,33 +119,43 @@ class _Judged:
         tiny = min(self.windows)
         return [
             *(
-                Check(f"WiFi {size} KB over window / RTT", _scaled(self.rate(reading, "wifi", size), 1 / limit),
+                Check(f"TCP over WiFi with {size} KB, rate / (window / RTT)",
+                      _scaled(self.rate(reading, "wifi", size), 1 / limit),
                       Bound("of the limit", high=1.05))
                 for size, limit in limits.items()
             ),
-            Check(f"WiFi {tiny} KB", self.rate(reading, "wifi", tiny), Bound("tiny", high=7.2), "Mb/s"),
-            *(Check(f"WiFi {size} KB", self.rate(reading, "wifi", size), Bound("WiFi", low=7.2), "Mb/s")
+            Check(f"TCP over WiFi with {tiny} KB", self.rate(reading, "wifi", tiny), Bound("tiny", high=7.2), "Mb/s"),
+            *(Check(f"TCP over WiFi with {size} KB", self.rate(reading, "wifi", size), Bound("WiFi", low=7.2), "Mb/s")
               for size in wide),
-            *(Check(f"3G {size} KB", self.rate(reading, "3g", size), Bound("3G", low=1.8), "Mb/s") for size in wide),
+            *(Check(f"TCP over 3G with {size} KB", self.rate(reading, "3g", size), Bound("3G", low=1.8), "Mb/s")
+              for size in wide),
         ]  # fmt: skip
 
     def below(self, reading: str) -> list[Check]:
         return [
-            Check(f"{size} KB", self.over_wifi(reading, "none", size), Bound("of TCP over WiFi", high=1.0, strict=True))
+            Check(
+                f"MPTCP / TCP at {size} KB",
+                self.over_wifi(reading, "none", size),
+                Bound("of TCP over WiFi", high=1.0, strict=True),
+            )
             for size in self.windows
             if WIDE <= size < 400
         ]
 
     def well(self, reading: str) -> list[Check]:
         return [
-            Check(f"{size} KB", self.over_wifi(reading, "none", size), Bound("of TCP over WiFi", low=0.95))
+            Check(
+                f"MPTCP / TCP at {size} KB", self.over_wifi(reading, "none", size), Bound("of TCP over WiFi", low=0.95)
+            )
             for size in self.windows
             if size >= WIDE
         ]
 
     def lower_bound(self, reading: str) -> list[Check]:
         return [
-            Check(f"{size} KB", self.over_wifi(reading, "M1+M2", size), Bound("of TCP over WiFi", low=0.95))
+            Check(
+                f"MPTCP / TCP at {size} KB", self.over_wifi(reading, "M1+M2", size), Bound("of TCP over WiFi", low=0.95)
+            )
             for size in self.windows
         ]
 
@@ -159,20 +170,23 @@ class _Judged:
 
     def sooner(self, reading: str) -> list[Check]:
         with_both, without = self.reach(reading, "M1+M2"), self.reach(reading, "none")
-        words = f"{fmean(with_both):.0f} KB with M1 and M2 less {fmean(without):.0f} KB without"
+        words = f"{fmean(with_both):.0f} KB with M1 and M2 minus {fmean(without):.0f} KB without them"
         return [Check(words, difference(with_both, without, paired=False), Bound("sooner", high=0, strict=True), "KB")]
 
     def common(self, reading: str) -> str:
         plain, full = (_averaged(self._curves(reading, name)) for name in ("none", "M1+M2"))
         level = 0.95 * max(*plain.values(), *full.values())
-        return f"{level:.2f} Mb/s at {_size(_reaches(full, level))} with both, {_size(_reaches(plain, level))} without"
+        at = [_size(_reaches(curve, level)) for curve in (full, plain)]
+        return f"{level:.2f} Mb/s at {at[0]} with M1 and M2, at {at[1]} without them"
 
     def late(self, reading: str) -> list[Check]:
         curves = self._curves(reading, "none")
         last = interval(curve[500] / max(curve.values()) for curve in curves)
         return [
-            Check("95% of the maximum at", interval(self.reach(reading, "none")), Bound("window", 300, 500), "KB"),
-            Check("at 500 KB, of the maximum", last, Bound("stays", low=0.95)),
+            Check(
+                "window with 95% of the maximum", interval(self.reach(reading, "none")), Bound("window", 300, 500), "KB"
+            ),
+            Check("goodput at 500 KB / maximum", last, Bound("stays", low=0.95)),
         ]
 
     def medians(self, reading: str) -> list[Check]:
@@ -181,11 +195,14 @@ class _Judged:
             for size in self.windows
             if size >= WIDE
         }
-        return [Check(f"{size} KB", value, Bound("median over mean", 0.9, 1.1)) for size, value in found.items()]
+        return [
+            Check(f"median / mean at {size} KB", value, Bound("median over mean", 0.9, 1.1))
+            for size, value in found.items()
+        ]
 
     def maximum(self, reading: str) -> list[Check]:
         best = max(self.windows, key=lambda size: self.rate(reading, "M1+M2", size).mean)
-        return [Check(f"{best} KB", self.rate(reading, "M1+M2", best), Bound("maximum", low=9.0), "Mb/s")]
+        return [Check(f"goodput at {best} KB", self.rate(reading, "M1+M2", best), Bound("maximum", low=9.0), "Mb/s")]
 
     def _waste(self, reading: str, name: str, size: int) -> list[float]:
         """Throughput minus goodput as a share of throughput, of each run."""
@@ -204,11 +221,13 @@ class _Judged:
             for name in ("M1", "none")
         }  # fmt: skip
         found = difference(rows["M1"], rows["none"], paired=False)
-        return [Check("share wasted with M1 alone, minus without", found, Bound("more", low=0.001))]
+        return [Check("wasted share with M1 alone, minus without M1", found, Bound("more", low=0.001))]
 
     def together(self, reading: str) -> list[Check]:
         return [
-            Check(f"{size} KB", interval(self._waste(reading, "M1+M2", size)), Bound("waste", high=0.05))
+            Check(
+                f"wasted share at {size} KB", interval(self._waste(reading, "M1+M2", size)), Bound("waste", high=0.05)
+            )
             for size in self.windows
             if size >= WIDE
         ]
@@ -216,8 +235,8 @@ class _Judged:
 
 STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], str]] = {
     "C-1.1": (
-        "TCP over WiFi gets at most window / RTT, little at tiny windows, and 90% of 8 Mb/s from 50 KB on; TCP over "
-        "3G gets 90% of 2 Mb/s from 50 KB on",
+        "TCP over WiFi gets at most window / RTT, and at most 7.2 Mb/s at the smallest window; from 50 KB on, TCP gets "
+        "90% of each link rate",
         "even regular TCP does not perform well under tiny windows", _Judged.single_paths, "",
     ),
     "C-1.2a": (
@@ -225,20 +244,20 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
         "the original (NSDI 2012): below TCP over WiFi for windows below 400 KB", _Judged.below, "",
     ),
     "C-1.2b": (
-        "MPTCP without mechanisms gets at least 0.95 of TCP over WiFi at each window from 50 KB on",
+        "MPTCP without mechanisms gets at least 95% of the goodput of TCP over WiFi at each window from 50 KB on",
         "this study: does very well even without the optimisations", _Judged.well,
         "The original and the study differ here; each claim is judged separately.",
     ),
     "C-1.3": (
-        "with M1 and M2, MPTCP gets at least 0.95 of TCP over WiFi at every window",
+        "with M1 and M2, MPTCP gets at least 95% of the goodput of TCP over WiFi at every window",
         "the results establish TCP's performance as a lower bound", _Judged.lower_bound, "",
     ),
     "C-1.4": (
-        "with M1 and M2, the curve reaches 95% of its maximum at a smaller window than without",
+        "with M1 and M2, goodput reaches 95% of its maximum at a smaller window than without them",
         "300 KB against 400 KB", _Judged.sooner, "",
     ),
     "C-1.5": (
-        "the maximum with M1 and M2 is near the sum of the paths: at least 9 of 10 Mb/s",
+        "with M1 and M2, the maximum is near the sum of the path rates: at least 9 of 10 Mb/s",
         "about the sum of both links", _Judged.maximum, "",
     ),
     "C-1.6a": (
@@ -246,11 +265,11 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
         "opportunistic retransmission sends duplicates over WiFi", _Judged.twice, "",
     ),
     "C-1.6b": (
-        "with M1 and M2, at most 5% of the throughput is not goodput, from 50 KB on",
+        "with M1 and M2, goodput is at least 95% of the throughput at each window from 50 KB on",
         "penalisation removes the duplicates", _Judged.together, "",
     ),
     "C-1.7": (
-        "without mechanisms, the curve reaches 95% of its maximum between 300 and 500 KB, and keeps it at 500 KB",
+        "without mechanisms, goodput reaches 95% of its maximum between 300 and 500 KB, and has 95% at 500 KB",
         "the maximum is reached at 400 KB", _Judged.late, "",
     ),
 }  # fmt: skip
@@ -277,7 +296,9 @@ def _shortest(checks: Sequence[Check]) -> str:
         low = found[0].bound.low > -math.inf
         worst = sorted(found, key=lambda check: check.found.mean if low else -check.found.mean)[:3]
         bad = sum(check.verdict != "holds" for check in found)
-        words.append(f"{'least' if low else 'most'} {listed(worst)}; {bad} of {len(found)} not within")
+        words.append(
+            f"{'smallest' if low else 'largest'} values: {listed(worst)}; {bad} of {len(found)} not within the bound"
+        )
     return "; ".join(words)
 
 

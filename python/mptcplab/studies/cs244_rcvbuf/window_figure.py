@@ -76,9 +76,9 @@ def picture(
         for axes, name in zip(panels, PANELS, strict=True)
     }
     caption = (
-        f"Throughput against the receive window, queues of {reading}. The study gives two numbers, which vertical "
-        "lines show: the maximum at 400 KB without mechanisms and at 300 KB with them. Bars are 95% intervals over the "
-        "seeds. In the original, panel a) stays "
+        f"Throughput against the receive window, with queues of {reading}. Vertical lines show two published numbers: "
+        "the maximum is at 400 KB without mechanisms, and at 300 KB with M1 and M2. Bars are 95% intervals over the "
+        "seeds. In the original (NSDI 2012), MPTCP without mechanisms stays "
         f"below TCP over WiFi up to about 400 KB.{_seen(reading, list(curves['none']))}"
     )
     name = f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}"
@@ -92,13 +92,13 @@ def _seen(reading: str, windows: Collection[int]) -> str:
     words = " The curve without mechanisms falls from 90 KB on (C-1.7)." if 90 in windows else ""
     if {150, 175, 200} <= set(windows):
         words += (
-            " Its spike at 175 KB is a second, faster course of the flow, on which all seeds agree. There, WiFi has "
-            "its first loss after slow start at 43 s; at 150 and 200 KB, at 9 s and 7 s. The spike is lower in "
-            "longer runs, but stays: in runs of 400 s, 175 KB reaches 6.2 Mb/s, 150 KB 4.9 Mb/s and 200 KB 4.6 Mb/s. "
+            " It has a spike at 175 KB with all seeds. At this window, WiFi has its first loss after slow start at 43 "
+            "s, at 150 KB at 9 s, and at 200 KB at 7 s. The spike remains in longer runs, but is lower. In runs of 400 "
+            "s, MPTCP reaches 6.2 Mb/s at 175 KB, 4.9 Mb/s at 150 KB and 4.6 Mb/s at 200 KB. "
             "The RTT of 3G is 334 ms at 175 KB, 378 ms at 150 KB and 491 ms at 200 KB, so less data waits for 3G."
         )
     if {165, 180} <= set(windows):
-        words += " At 165 and 180 KB, the window is halved after 7 s, before the measured time."
+        words += " At 165 and 180 KB, the congestion window is halved after 7 s, before the measured time."
     return words
 
 

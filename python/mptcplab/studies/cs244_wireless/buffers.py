@@ -24,10 +24,10 @@ CONTROLLERS = ("cubic", "reno", "lia")
 
 PUBLISHED = (
     Published(
-        "published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB", "interface_throughput", "flows.*.rcvbuf",
+        "published for MPTCP: 2.0 Mb/s at 50 KB, 2.5 Mb/s at 500 KB", "interface_throughput", "flows.*.rcvbuf",
         points=(("50KB", 2.0), ("500KB", 2.5)),
     ),
-    Published("published for 3G: about 0.5", "interface_throughput", "flows.*.rcvbuf", level=0.5, line="dotted"),
+    Published("published for 3G: about 0.5 Mb/s", "interface_throughput", "flows.*.rcvbuf", level=0.5, line="dotted"),
 )  # fmt: skip
 
 
@@ -39,10 +39,11 @@ class Buffers(Experiment):
     title = "Throughput against buffer size"
     published = PUBLISHED
     setup = (
-        "WiFi 2 Mb/s, RTT 12 ms, 3% loss, and 3G 2 Mb/s, 152 ms, 2% loss; loss in both directions. Send and receive "
-        "buffer 50 to 500 KB (3G alone also 1000 KB). Throughput of the sender's interfaces over 30 s after 10 s, as "
-        "in the study; mean and 95% interval over the seeds. The study does not name the congestion control. MPTCP is "
-        "run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the study's Ubuntu."
+        "WiFi has 2 Mb/s, an RTT of 12 ms and 3% loss; 3G has 2 Mb/s, 152 ms and 2% loss. Both directions lose "
+        "packets. Send and receive buffers have 50 to 500 KB (TCP over 3G also 1000 KB). Values are the throughput of "
+        "the sender's interfaces over 30 s after a warm-up of 10 s, as in the study. Figures show "
+        "the mean over the seeds with its 95% interval. The study does not name the congestion control. MPTCP runs "
+        "with CUBIC and Reno on each path, and with LIA. Plain TCP runs with CUBIC, the default of the study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -69,7 +70,10 @@ class Buffers(Experiment):
         """Claims A-2.1 to A-2.5; claims about MPTCP are judged for each controller."""
 
         def rates(key: str, sizes: tuple[int, ...], bound: Bound) -> list[Check]:
-            return [Check(f"{size} KB", measured.interval(on_interfaces, key, size), bound, "Mb/s") for size in sizes]
+            return [
+                Check(f"throughput at {size} KB", measured.interval(on_interfaces, key, size), bound, "Mb/s")
+                for size in sizes
+            ]
 
         facts = [
             self.fact(
@@ -80,7 +84,7 @@ class Buffers(Experiment):
             ),
             self.fact(
                 "A-2.2",
-                "TCP over 3G stays between 0.3 and 0.65 Mb/s from 100 to 1000 KB",
+                "with buffers of 100 to 1000 KB, TCP over 3G gets 0.3 to 0.65 Mb/s",
                 published="never much above 0.5 Mb/s, not even with 1000 KB",
                 checks=rates("3g", (100, 200, 500, 1000), Bound("rate", 0.3, 0.65)),
             ),
@@ -94,7 +98,7 @@ class Buffers(Experiment):
         def better(controller: str) -> list[Check]:
             return [
                 Check(
-                    f"{size} KB minus TCP over {curve}",
+                    f"{size} KB, MPTCP minus TCP over {curve}",
                     measured.difference(on_interfaces, (controller, size), (curve, size)),
                     Bound("more", low=0, strict=True),
                     "Mb/s",
@@ -107,7 +111,7 @@ class Buffers(Experiment):
             start = measured.ratio(on_interfaces, (controller, 50), on_interfaces, ("wifi", 50))
             steps = [
                 Check(
-                    f"{big} KB over {small} KB",
+                    f"throughput at {big} KB / at {small} KB",
                     measured.ratio(on_interfaces, (controller, big), on_interfaces, (controller, small)),
                     Bound("step", low=0.98),
                 )
@@ -115,23 +119,23 @@ class Buffers(Experiment):
             ]
             end = measured.interval(on_interfaces, controller, 500)
             return [
-                Check("50 KB over TCP over WiFi", start, Bound("smallest", low=0.95)),
+                Check("50 KB, MPTCP / TCP over WiFi", start, Bound("smallest", low=0.95)),
                 *steps,
-                Check("500 KB", end, Bound("largest", 2.2, 2.6), "Mb/s"),
+                Check("throughput at 500 KB", end, Bound("largest", 2.2, 2.6), "Mb/s"),
             ]
 
         def adds(controller: str) -> list[Check]:
             alone = [measured.values(on_interfaces, curve, 500) for curve in ("wifi", "3g")]
             both = [sum(pair) for pair in zip(*alone, strict=True)]
             found = ratio(measured.values(on_interfaces, controller, 500), both, paired=False)
-            return [Check("500 KB over the sum of both", found, Bound("of the sum", 0.9, 1.1))]
+            return [Check("500 KB, MPTCP / sum of TCP over both paths", found, Bound("of the sum", 0.9, 1.1))]
 
         statements = (
-            ("A-2.3", "MPTCP gets more than TCP over WiFi and over 3G, at every size",
+            ("A-2.3", "MPTCP gets more than TCP over WiFi and than TCP over 3G, at every buffer size",
              "consistently outperforms TCP", better),
             ("A-2.4", (
-                "MPTCP rises with the buffer: at least 95% of TCP over WiFi at 50 KB, "
-                "no step down by more than 2%, 2.2 to 2.6 Mb/s at 500 KB"
+                "MPTCP gets at least 95% of TCP over WiFi at 50 KB, 2.2 to 2.6 Mb/s at 500 KB, "
+                "and no step falls by more than 2%"
             ), "from 2 to 2.5 Mb/s", rises),
             ("A-2.5", "MPTCP at 500 KB is within 10% of TCP over WiFi plus TCP over 3G", "2.5 Mb/s = 2.0 + 0.5", adds),
         )  # fmt: skip
@@ -174,7 +178,7 @@ class Buffers(Experiment):
         )
         caption = (
             "Throughput against buffer size with random loss on both radio links: bars are means, whiskers "
-            "95% intervals over the seeds."
+            "are 95% intervals over the seeds."
         )
         bars = [
             of_keys(

@@ -29,10 +29,11 @@ class WirelessControls(controls.Controls):
     name = "A0"
     title = "Controls on WiFi and 3G"
     setup = (
-        "Not part of the study. For A-0.1 to A-0.4, links of 50 Mb/s with the RTTs of WiFi and 3G lose 0.6% and 0.05% "
-        "of the data, which alone limits TCP (Reno) and LIA. For A-0.2 they lose 1% and 0.02%, and for A-0.3 0.5%. "
-        "For A-0.5, an application writes 1 Mb/s over WiFi and 3G without loss. For A-0.6 and A-0.7, buffers have 200 "
-        "KB, without and with M2. For A-0.8, TCP fills WiFi's queue of 1000 packets."
+        "Not part of the study. For A-0.1 to A-0.4, links of 50 Mb/s have the RTTs of WiFi and 3G, and only random "
+        "loss limits TCP (Reno) and LIA. The links lose 0.6% and 0.05% of the data, 1% and 0.02% for A-0.2, "
+        "and 0.5% for A-0.3. For A-0.5, an application writes 1 Mb/s over WiFi and 3G without loss. For A-0.6 and "
+        "A-0.7, buffers have 200 KB; penalisation (M2) is off for A-0.6, and on for A-0.7. For A-0.8, TCP fills WiFi's "
+        "queue of 1000 packets."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
@@ -51,14 +52,14 @@ class WirelessControls(controls.Controls):
         """The claims, each with the formula, rule or setting that decides it."""
         yield Claim(
             "A-0.1",
-            "LIA on both paths gets at least the rate of TCP on the best one",
+            "LIA on both paths gets at least the rate of TCP on the best path",
             controls.GOAL_1,
             [LOSSY.total(measured, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "A-0.2",
-            "LIA on both paths gets at most the rate of TCP on the best one",
-            "RFC 6356 section 3: alpha makes both equal; within the fourth root of two",
+            "LIA on both paths gets at most the rate of TCP on the best path",
+            "RFC 6356 section 3: alpha makes both rates equal; within the fourth root of two",
             [LOSSY.no_more(measured, Bound("no more", high=controls.MOST))],
         )
         yield Claim(
@@ -69,25 +70,25 @@ class WirelessControls(controls.Controls):
         )
         yield Claim(
             "A-0.4",
-            "one acknowledgement per two segments, and an immediate one after a loss",
+            "a receiver sends one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, "one", Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "tcp", "one")],
         )
         yield Claim(
             "A-0.5",
-            "an application that needs half of WiFi uses only WiFi",
-            "the scheduler's rule: lowest RTT first, if its window has space",
+            "an application that needs half of the WiFi rate uses only WiFi",
+            "the scheduler's rule: the path with the lowest RTT first, if its window has space",
             [controls.preferred(measured, "wifi", Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "A-0.6",
-            "without M2, M1 retransmits if buffers of 200 KB are full",
+            "opportunistic retransmission (M1) sends data if buffers of 200 KB are full, without penalisation (M2)",
             controls.MECHANISM,
             [controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "small, no M2")],
         )
         yield Claim(
             "A-0.7",
-            "M2 halves windows if buffers of 200 KB are full",
+            "penalisation (M2) halves windows if buffers of 200 KB are full",
             controls.MECHANISM,
             [controls.penalised(measured, Bound("M2 acts", low=1), "small")],
         )

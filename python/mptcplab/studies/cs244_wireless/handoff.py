@@ -41,12 +41,12 @@ class Handoff(Experiment):
         "One bulk connection over Ethernet (10 Mb/s, RTT 4 ms), WiFi (2 Mb/s, 12 ms, 3% loss) and "
         "3G (2 Mb/s, 152 ms, 2% loss). Ethernet goes down at 7 s, WiFi at 14 s; WiFi comes back at 21 s, "
         "Ethernet at 28 s. The study does not specify how a link went down. Both ends are "
-        "notified in the judged runs; silent loss is run for comparison. "
+        "notified in the runs that decide the verdicts; in runs for comparison, the path drops all packets silently. "
         "Congestion control: CUBIC on each path, the default of the study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Each variant with several seeds, for the losses."""
+        """Each variant with several seeds, because losses are random."""
         for variant in VARIANTS:
             scenario = handoff(variant)
             for seed in effort.seeds(3, 20, 40):
@@ -66,7 +66,7 @@ class Handoff(Experiment):
             published=published,
             checks={how: found[number] for how, found in checks.items()},
             main=VARIANTS["admin"],
-            why="the study's events name interfaces",
+            why="in the study, each event names an interface",
         )
 
     def _picture(self, variant: str, how: str, run: Run) -> Picture:
@@ -117,12 +117,13 @@ Rates = dict[str, list[float]]
 STATEMENTS = (
     ("A-1.1", "with all paths up (2 to 7 s), Ethernet carries most, then WiFi, then 3G",
      "Ethernet highest, followed by WiFi and 3G"),
-    ("A-1.2", "without Ethernet (8 to 14 s), WiFi carries more than 3G, and data flows in every second from 2 s on",
+    ("A-1.2", "without Ethernet (8 to 14 s), WiFi carries more than 3G, and from 9 s on no silence lasts a second",
      "traffic moves to WiFi, some of it to 3G"),
     ("A-1.3", "without Ethernet and WiFi (15 to 21 s), 3G keeps the connection alive", "3G alone carries the data"),
-    ("A-1.4", "between 23 and 28 s, WiFi carries at least 70% of its first throughput",
+    ("A-1.4", "between 23 and 28 s, WiFi carries at least 70% of its throughput between 2 and 7 s",
      "shortly recovers its initial throughput"),
-    ("A-1.5", "from 30 s on, Ethernet carries at least 80% of its first throughput, and the order is that of the start",
+    ("A-1.5", "from 30 s on, Ethernet carries at least 80% of its throughput between 2 and 7 s, and the "
+     "order of the paths is as in A-1.1",
      "shortly recovers its initial throughput"),
     ("A-1.6", "one connection delivers the whole byte stream, complete and in order", "seamless handoff"),
 )  # fmt: skip
@@ -137,16 +138,16 @@ def _checks(runs: list[Run]) -> dict[str, list[Check]]:
 
     def more(of: Rates, first: str, second: str) -> Check:
         found = difference(of[first], of[second], paired=True)
-        return Check(f"{first} less {second}", found, Bound("more", low=0, strict=True), "Mb/s")
+        return Check(f"{first} minus {second}", found, Bound("more", low=0, strict=True), "Mb/s")
 
     def is_(bound: Bound, of: Rates, path: str) -> Check:
-        return every(path, of[path], bound, "Mb/s")
+        return every(f"rate over {path}", of[path], bound, "Mb/s")
 
     def none(what: str, values: list[float]) -> Check:
         return every(what, values, Bound("none", high=0))
 
     def back(found: Interval, low: float) -> Check:
-        return Check("of what it was", found, Bound("back", low=low))
+        return Check("throughput / throughput between 2 and 7 s", found, Bound("back", low=low))
 
     return {
         "A-1.1": [more(start, "ethernet", "wifi"), more(start, "wifi", "3g"), is_(alive, start, "3g")],
@@ -165,7 +166,7 @@ def _checks(runs: list[Run]) -> dict[str, list[Check]]:
         ],
         "A-1.6": [
             none("runs with damaged data", [float(not run.flow()["intact"]) for run in runs]),
-            none("with a lost connection", [float(run.flow()["closed"] is not None) for run in runs]),
+            none("runs with a lost connection", [float(run.flow()["closed"] is not None) for run in runs]),
         ],
     }
 

@@ -23,7 +23,7 @@ CAP = 2.0
 """Link rate, Mb/s."""
 
 PUBLISHED = Published(
-    "published: flattens near 60 ms at about 0.5", "interface_throughput", "paths.*.delay", points=(("60ms", 0.5),)
+    "published: flattens near 60 ms at about 0.5 Mb/s", "interface_throughput", "paths.*.delay", points=(("60ms", 0.5),)
 )
 
 
@@ -35,10 +35,10 @@ class Model(Experiment):
     title = "TCP at 2% loss against the model of Padhye et al."
     published = (PUBLISHED,)
     setup = (
-        "TCP alone over 2 Mb/s with 2% loss in both directions and buffers of 500 KB; one-way delay 5 to 100 ms. The "
-        "model (PFTK) has one or two segments per acknowledgement (b), and a first timeout of the RTT plus 200 ms. "
-        "The study specifies neither. Congestion control: CUBIC, the default of the study's Ubuntu, "
-        "which behaves like Reno at such windows."
+        "Plain TCP runs over a link of 2 Mb/s with 2% loss in both directions, buffers of 500 KB, and one-way delays "
+        "of 5 to 100 ms. The model (PFTK) assumes one or two segments per acknowledgement (b), and a first timeout of "
+        "the RTT plus 200 ms. The study specifies neither of these values. Congestion control: CUBIC, the default of "
+        "the study's Ubuntu, which behaves like Reno at such windows."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -59,36 +59,40 @@ class Model(Experiment):
         facts = [
             self.fact(
                 "A-3.1",
-                "flat at the link rate (1.8 Mb/s or more) up to 10 ms one way",
+                "up to a one-way delay of 10 ms, TCP's throughput is near the link rate (1.8 Mb/s or more)",
                 published="the beginning is flat, capped at 2 Mb/s",
                 checks=[
-                    Check(f"{delay} ms", found[delay], Bound("rate", low=1.8), "Mb/s")
+                    Check(f"throughput at {delay} ms", found[delay], Bound("rate", low=1.8), "Mb/s")
                     for delay in delays
                     if delay <= 10
                 ],
             ),
             self.fact(
                 "A-3.2",
-                "at every delay, at most 1.05 times the model (b = 1), which the link rate limits",
+                "at every delay, TCP gets at most 105% of the model (b = 1), or of the link rate if that is lower",
                 published="slightly below the model",
                 checks=[
-                    Check(f"{delay} ms", _over(found[delay], min(CAP, single[delay])), Bound("of the model", high=1.05))
+                    Check(
+                        f"TCP / model at {delay} ms",
+                        _over(found[delay], min(CAP, single[delay])),
+                        Bound("of the model", high=1.05),
+                    )
                     for delay in delays
                 ],
             ),
             self.fact(
                 "A-3.3",
-                "the shape is that of the model: correlation of the logarithms at least 0.97 beyond 20 ms",
+                "beyond 20 ms, the curve has the shape of the model: the correlation of logarithms is at least 0.97",
                 published="a near match in shape",
                 checks=[Check("correlation", _shape(measured, far, single), Bound("correlation", low=0.97))],
-                reason="The correlation is over the delays, once per seed.",
+                reason="The correlation is computed over the delays, once per seed.",
             ),
             self.fact(
                 "A-3.4",
-                "0.4 to 0.65 Mb/s at 75 ms one way",
+                "at a one-way delay of 75 ms, TCP gets 0.4 to 0.65 Mb/s",
                 published="about 0.5 Mb/s, as over 3G in A2",
-                checks=[Check("75 ms", found[75], Bound("rate", 0.4, 0.65), "Mb/s")],
-                reason=f"The model has {double[75]:.2f} (b = 2) to {single[75]:.2f} (b = 1).",
+                checks=[Check("throughput at 75 ms", found[75], Bound("rate", 0.4, 0.65), "Mb/s")],
+                reason=f"The model predicts {double[75]:.2f} Mb/s (b = 2) to {single[75]:.2f} Mb/s (b = 1).",
             ),
         ]
         return Outcome(facts, [_picture(delays, rates)])
@@ -124,6 +128,6 @@ def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
     )  # fmt: skip
     axes.axhline(CAP, color="#555555", linestyle=":", linewidth=1, label="link rate 2 Mb/s")
     PUBLISHED.draw(axes, lambda delay: float(delay.removesuffix("ms")))
-    figure_style.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
+    figure_style.finish(axes, x="one-way delay [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
     caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."
     return Picture("a3-model", caption, figure)

@@ -46,7 +46,7 @@ CONDITIONS: dict[float, dict[str, Any]] = {
 }
 """The best and the worst network of each experiment D1 to D4."""
 
-DOUBLE = Published("published for the short network: double", "mptcp_over_tcp", level=2)
+DOUBLE = Published("published for a short RTT: twice TCP", "mptcp_over_tcp", level=2)
 
 
 def is_judged(controller: str, queue: int) -> bool:
@@ -59,12 +59,13 @@ class Cause(Experiment):
 
     study = NAME
     name = "D5"
-    title = "The conclusion, queues and controllers"
+    title = "The conclusion of the study, and the effect of queue and controller"
     published = (DOUBLE,)
     setup = (
-        "The best and the worst networks of D1 to D4 again, because the study's conclusion is about all of them. "
-        "Then, beyond the study: queues of 20, 50, 100 and 1000 packets, each controller for MPTCP, and TCP with Reno. "
-        "These runs have the short RTT and Linux's buffer tuning, half a minute each (--full: two)."
+        "The best and the worst network of each experiment D1 to D4 are run again, because the study's conclusion is "
+        "about all of them. Beyond the study, the bottleneck then has a queue of 20, 50, 100 or 1000 packets, MPTCP "
+        "uses each controller, and TCP uses Reno. These runs have an RTT below 1 ms and Linux's buffer tuning. Each "
+        "lasts 30 s (--full: 2 minutes)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -89,18 +90,24 @@ class Cause(Experiment):
     def _conclusion(self, found: Contests) -> list[Fact]:
         return [
             fact(
-                self, "D-5.1", "in a short network without loss MPTCP gets at least as much as TCP",
+                self, "D-5.1", "with an RTT below 1 ms and without loss, MPTCP gets at least TCP's throughput",
                 "outstanding in a local area network with small latency and loss", found,
-                lambda one: [Check("ratio", one.ratio[GOOD], Bound("ratio", low=1))], _words,
+                lambda one: [Check("MPTCP / TCP", one.ratio[GOOD], Bound("ratio", low=1))], _words,
             ),
             fact(
-                self, "D-5.2", "at 500 ms or 30% loss, for all or for one subflow, MPTCP gets no more than TCP",
+                self, "D-5.2", (
+                    "with an RTT of 500 ms or 30% loss, for all flows or only for the first subflow, MPTCP gets no "
+                    "more throughput than TCP"
+                ),
                 "with high latency or congestion not better than TCP", found,
                 lambda one: [Check(name, one.ratio[at], Bound("ratio", high=1)) for name, at in _WORST.items()],
                 _words,
             ),
             fact(
-                self, "D-5.3", "from the short network to the worst the ratio falls, for all flows and for one subflow",
+                self, "D-5.3", (
+                    "an RTT of 500 ms or 30% loss, for all flows or only for the first subflow, lowers the ratio of "
+                    "MPTCP's to TCP's throughput"
+                ),
                 "the behaviour was the same in both the homogeneous and heterogeneous networks", found,
                 lambda one: [
                     Check(name, ratio_of_ratios(one.runs[at], one.runs[GOOD]), LESS)
@@ -121,19 +128,23 @@ class Cause(Experiment):
         return [
             self.fact(
                 "D-5.4",
-                "coupled controllers take no more than 1.2 of TCP's throughput on queues of 20 to 100 packets",
-                published="RFC 6356 (not the study): no more than one TCP flow at a bottleneck",
+                "with a coupled controller, MPTCP gets at most 1.2 times TCP's throughput on queues of 20 to 100 "
+                "packets",
+                published="RFC 6356 (not the study): MPTCP takes no more than one TCP flow at a bottleneck",
                 checks=checks(COUPLED, Bound("ratio", high=1.2)),
                 origin="ours",
                 reason=(
-                    "If a full queue affects all flows at once, each halves its window. LIA, whose total grows half "
-                    "as fast, then stays below 1. If losses affect random packets, it gets 1 (see D2)."
+                    "If a full queue drops packets of all flows at once, each flow halves its window. The total window "
+                    "of MPTCP with LIA then grows half as fast as TCP's, so the ratio stays below 1. If losses affect "
+                    "random packets, the ratio is 1 (see D2)."
                 ),
             ),
             self.fact(
                 "D-5.5",
-                "Reno on each subflow takes 1.6 to 2.4 times TCP's throughput there",
-                published="three independent flows (not the study): two shares and one",
+                "with Reno on each subflow, MPTCP gets 1.6 to 2.4 times TCP's throughput on queues of 20 to 100 "
+                "packets",
+                published="expected for three independent flows (not from the study): two shares for MPTCP, and one "
+                "for TCP",
                 checks=checks(("reno",), Bound("ratio", 1.6, 2.4)),
                 origin="ours",
             ),
@@ -145,15 +156,15 @@ def _queues(effort: Effort) -> tuple[int, ...]:
 
 
 def _words(one: Contest) -> str:
-    names = {GOOD: "short"} | {at: name for name, at in _WORST.items()}
-    return ", ".join(f"{names[int(at)]} {found}" for at, found in one.ratio.items())
+    names = {GOOD: "RTT below 1 ms"} | {at: name for name, at in _WORST.items()}
+    return "MPTCP / TCP: " + ", ".join(f"{names[int(at)]} {found}" for at, found in one.ratio.items())
 
 
 _WORST = {
-    "500 ms for all": LONG,
-    "30% for all": LOSSY,
-    "500 ms for one": ONE_LONG,
-    "30% for one": ONE_LOSSY,
+    "RTT of 500 ms for all flows": LONG,
+    "30% loss for all flows": LOSSY,
+    "RTT of 500 ms for one subflow": ONE_LONG,
+    "30% loss for one subflow": ONE_LOSSY,
 }
 
 
@@ -168,18 +179,18 @@ def _sweep(swept: Contests) -> Picture:
             spread=[(value.high - value.low) / 2 for value in ratios],
         )  # fmt: skip
     DOUBLE.draw(axes)
-    axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
+    axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory for coupled controllers: 1")
     axes.set_xticks(places, [f"{queue:g}" for queue in queues])
     figure_style.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)
     figure.legend(loc="outside lower center", ncols=4)
     caption = (
-        "MPTCP's throughput relative to TCP (Reno) with an RTT under 1 ms, by the queue and MPTCP's controller. Not "
-        "part of the study."
+        "MPTCP's throughput relative to TCP (Reno) with an RTT below 1 ms, by the queue of the bottleneck and by "
+        "MPTCP's controller. The study has no such figure."
     )
     if 1000 in queues:
         caption += (
-            " At 1000 packets, there are no drops before Linux's buffer tuning stops the growth of the windows. A "
-            "connection has one receive window for any number of subflows, so MPTCP and TCP get the same."
+            " A queue of 1000 packets drops nothing before Linux's buffer tuning stops the growth of the windows. A "
+            "connection has one receive window for any number of subflows, so MPTCP and TCP get the same throughput."
         )
     held = [
         of_flows(

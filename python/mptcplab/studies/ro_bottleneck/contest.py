@@ -136,7 +136,7 @@ def indices(one: Contest, label: Label) -> str:
     """Jain's index of means and per second as text: the paper only says "from the throughput trajectories"."""
     means = listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, label)
     seconds = listed({at: f"{value.mean:.3f}" for at, value in one.by_second.items()}, label)
-    return f"{means}; second by second {seconds}"
+    return f"Jain's index {means}; computed per second {seconds}"
 
 
 def ratios_fall(one: Contest, label: Label) -> list[Check]:
@@ -172,7 +172,9 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     explanation: str = "",
 ) -> Fact:
     """A claim judged on one queue and on ports in turn; its reason has the verdicts without coupling."""
-    controls = "; ".join(f"{reading}: {all_of(check(all_contests[variant]))}" for reading, variant in CONTROLS.items())
+    controls = ", ".join(
+        f"{all_of(check(all_contests[variant]))} with {reading}" for reading, variant in CONTROLS.items()
+    )
     return experiment.fact(
         number,
         statement,
@@ -180,6 +182,6 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
         checks={reading: check(all_contests[variant]) for reading, variant in READINGS.items()},
         why=WHY,
         measured={name: words(one) for name, one in all_contests.items()},
-        reason=f"The control without coupling: {controls}.",
+        reason=f"Verdicts on the control, MPTCP without coupling: {controls}.",
         explanation=explanation,
     )

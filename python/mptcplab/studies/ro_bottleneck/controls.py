@@ -32,12 +32,13 @@ class SharedControls(controls.Controls):
 
     study = NAME
     name = "D0"
-    title = "Controls on the shared line"
+    title = "Controls on the shared link"
     setup = (
-        "Not part of the study. The study's topology with LIA and TCP. For D-0.1 to D-0.5, an RTT of 50 ms and 0.3% "
-        "random loss limit both flows. Alpha is as in RFC 6356, half of that and twice that. For D-0.6, both flows "
-        "fill a link of 10 Mb/s with a queue of 20 packets, at an RTT of 20 ms. For D-0.7, an application writes 5 "
-        "Mb/s over paths with RTTs of 0.4 and 200 ms. D-0.8 uses the run of D1 without delay."
+        "These claims are not part of the study. On its topology, an MPTCP flow with LIA competes with a TCP flow. For "
+        "D-0.1 to D-0.5, an RTT of 50 ms and 0.3% random loss limit both flows. LIA's alpha is that of RFC 6356, "
+        "half of it, or twice it. For D-0.6, both flows fill a link of 10 Mb/s with a queue of 20 packets, at an RTT "
+        "of 20 ms. For D-0.7, an application writes 5 Mb/s over paths with RTTs of 0.4 and 200 ms. D-0.8 uses the run "
+        "of D1 without delay."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
@@ -69,28 +70,28 @@ class SharedControls(controls.Controls):
             return measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))
 
         def share(where: str, alpha: float, bound: Bound) -> Check:
-            return Check(f"LIA over TCP, alpha {alpha:g}", taken(where, alpha), bound)
+            return Check(f"LIA / TCP, alpha {alpha:g}", taken(where, alpha), bound)
 
         yield Claim(
             "D-0.1",
-            "at random loss, LIA gets at least the rate of TCP",
+            "with random loss, MPTCP with LIA gets at least the rate of TCP",
             controls.GOAL_1,
             [share("lossy", 1, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "D-0.2",
-            "at random loss, LIA gets no more than TCP",
+            "with random loss, MPTCP with LIA gets no more than the rate of TCP",
             controls.GOAL_2,
             [share("lossy", 1, Bound("no harm", high=controls.MOST))],
         )
         roots = {alpha: alpha**0.5 for alpha in ALPHAS if alpha != 1}
         yield Claim(
             "D-0.3",
-            "half of alpha gives the root of a half, and twice alpha the root of two",
-            "the window of LIA at fixed loss is sqrt(2 alpha / p) on equal paths",
+            "half of LIA's alpha changes the rate by the square root of 1/2, and twice alpha by the square root of 2",
+            "on equal paths with a fixed loss rate p, LIA's window is sqrt(2 alpha / p)",
             [
                 Check(
-                    f"alpha {alpha:g} over TCP and root",
+                    f"LIA / TCP / root of alpha, alpha {alpha:g}",
                     controls.over(taken("lossy", alpha), root),
                     Bound("of the root", controls.LEAST, controls.MOST),
                 )
@@ -100,11 +101,11 @@ class SharedControls(controls.Controls):
         law = formulas.random_loss_law(LOSS, RTT / 1e3, acked=2)
         yield Claim(
             "D-0.4",
-            "TCP follows the square-root law at random loss",
+            "with random loss, the rate of TCP follows the square-root law",
             controls.LAW,
             [
                 Check(
-                    f"TCP over law, {RTT} ms, {LOSS:.2%}",
+                    f"TCP / law, {RTT} ms, {LOSS:.2%} loss",
                     controls.over(measured.interval(_rate("tcp"), "lossy", 1), law),
                     Bound("of the law", controls.LAW_LEAST, controls.LAW_MOST),
                 )
@@ -112,26 +113,26 @@ class SharedControls(controls.Controls):
         )
         yield Claim(
             "D-0.5",
-            "one acknowledgement per two segments, and an immediate one after a loss",
+            "a receiver sends one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, SINGLE, Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "lossy", 1)],
         )
         yield Claim(
             "D-0.6",
-            "on a full link of 10 Mb/s, LIA gets no more than TCP",
+            "on a saturated link of 10 Mb/s, MPTCP with LIA gets no more than the rate of TCP",
             controls.GOAL_2,
             [share("full", 1, Bound("no harm", high=controls.MOST))],
         )
         yield Claim(
             "D-0.7",
-            "an application that needs a quarter of the short path uses only that path",
-            "the scheduler's rule: lowest RTT first, if its window has space",
+            "an application that needs a quarter of the rate of the path with the lower RTT uses only that path",
+            "the scheduler's rule: the path with the lowest RTT first, if its window has space",
             [controls.preferred(measured, SECOND, Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "D-0.8",
-            "three subflows fill the queue of 100 packets, up to its limit",
-            "the configured limit",
+            "two subflows and a TCP flow fill the queue of 100 packets up to its limit",
+            "the configured limit of the queue",
             [
                 controls.longest_queue(
                     measured,

@@ -47,15 +47,16 @@ class Delay(Experiment):
 
     study = NAME
     name = "D1"
-    title = "The same RTT for all"
+    title = "The same RTT for all flows"
     setup = (
-        "MPTCP with two subflows over two interfaces and TCP (Reno) with one. All links have 100 Mb/s, with one "
-        "bottleneck behind the bridge. The bridge delays all flows: RTTs from under 1 to 500 ms, no random loss. The "
-        "bottleneck has one queue of 100 packets, or serves the three ports in turn. Each queue is run with LIA, which "
-        "the study names, and with Reno on each subflow as the control. The stack is the same everywhere: Linux's "
-        "buffer tuning, small queues of 128 KB, and slow start until 64 KB. Runs last half a minute without delay, 200 "
-        "s below 200 ms, and ten minutes from there, as in the study. They last 100 s if only one subflow is delayed, "
-        "and 50 s if only one has losses (--full: ten minutes)."
+        "An MPTCP flow has two subflows over two interfaces, and a TCP flow (Reno) has one interface. All links have "
+        "100 Mb/s; the link behind the bridge is the bottleneck. The bridge delays all flows, so that RTTs are below "
+        "1 ms to 500 ms, without random loss. The bottleneck either has one queue of 100 packets, or serves its three "
+        "ports in turn. Both are run with LIA, which the study names, and with Reno on each subflow as the control. "
+        "All runs use Linux's buffer tuning, TCP small queues of 128 KB, and slow start until 64 KB. Runs last 30 s "
+        "without delay, 200 s with an RTT below 200 ms, and ten minutes from 200 ms on, as in the study. In the other "
+        "experiments, they last 100 s if only one subflow is delayed, and 50 s if only one has losses (--full: all "
+        "runs last ten minutes)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -74,30 +75,24 @@ class Delay(Experiment):
                 "latencies less than 100 ms: approximately double", found, _double, _ratios,
             ),
             fact(
-                self, "D-1.2", "the ratio of MPTCP to TCP falls with each step of the RTT",
+                self, "D-1.2", "the ratio of MPTCP's to TCP's throughput falls with each longer RTT",
                 "MPTCP approached TCP as the RTT increased", found, lambda one: ratios_fall(one, _ms), _ratios,
             ),
             fact(
-                self, "D-1.3", "at 200 ms the ratio is 0.8 to 1.05", "a little less than TCP's at 200 ms", found,
+                self, "D-1.3", "at an RTT of 200 ms, MPTCP gets 0.8 to 1.05 times TCP's throughput",
+                "a little less than TCP's at 200 ms", found,
                 lambda one: [Check(_ms(LONG), one.ratio[LONG], Bound("ratio", 0.8, 1.05))], _ratios,
             ),
             fact(
                 self, "D-1.4", (
-                    "Jain's index "
-                    "is 0.86 to "
-                    "0.94 below 1 "
-                    "ms and "
-                    "lowest below "
-                    "100 ms, and "
-                    "at least "
-                    "0.98 at 500 "
-                    "ms"
+                    "Jain's index is 0.86 to 0.94 at an RTT below 1 ms, at least 0.98 at 500 ms, and lower below 1 ms "
+                    "than at 500 ms"
                 ), "best fairness in the bad condition, very close to 1", found, _fairness, _indices,
             ),
             fact(
-                self, "D-1.5", "MPTCP's throughput falls with each step of the RTT",
+                self, "D-1.5", "MPTCP's throughput falls with each longer RTT",
                 "the performance of MPTCP decreased as the propagation delay increased", found,
-                lambda one: one.steps(mptcp, rtts, _ms, FALLS), lambda one: f"{listed(one.mptcp, _ms)} Mb/s",
+                lambda one: one.steps(mptcp, rtts, _ms, FALLS), _throughputs,
             ),
             self._time(measured, effort),
         ]  # fmt: skip
@@ -117,9 +112,12 @@ class Delay(Experiment):
         found = difference([row[0] for row in rows], [row[1] for row in rows], paired=True)
         return self.fact(
             "D-1.6",
-            f"below 1 ms LIA's ratio over the first {length} s is within 0.15 of that over {last} s",
-            published="(not the study) ten minutes, five times",
-            checks=[Check("shorter minus longer", found, Bound("difference", -0.15, 0.15))],
+            (
+                f"at an RTT below 1 ms, the ratio of MPTCP's (LIA) to TCP's throughput over the first {length} s is "
+                f"within 0.15 of the ratio over {last} s"
+            ),
+            published="not a claim of the study, which measured ten minutes, five times",
+            checks=[Check("ratio over the shorter minus the longer time", found, Bound("difference", -0.15, 0.15))],
             origin="ours",
         )
 
@@ -132,7 +130,7 @@ class OneDelay(Experiment):
     title = "A longer RTT for the first subflow"
     setup = (
         "The network of experiment D1: two MPTCP subflows and a TCP flow share a link of 100 Mb/s. The bridge delays "
-        "only the first subflow; the RTT of the second and of TCP stays under 1 ms."
+        "only the first subflow; the RTT of the second subflow and of TCP stays below 1 ms."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -145,37 +143,45 @@ class OneDelay(Experiment):
         found = contests(measured, rtts)
         facts = [
             fact(
-                self, "D-3.1", "MPTCP gets more than TCP at each RTT below 100 ms",
+                self, "D-3.1", "MPTCP gets more throughput than TCP at each RTT of the first subflow below 100 ms",
                 "greater than that of the normal TCP when the difference is less than 100 ms", found, _more, _ratios,
             ),
             fact(
-                self, "D-3.2", "the ratio of MPTCP to TCP falls with each step of the RTT up to 200 ms",
+                self, "D-3.2", (
+                    "the ratio of MPTCP's to TCP's throughput falls with each longer RTT of the first subflow, up to "
+                    "200 ms"
+                ),
                 "gradually became more balanced", found,
                 lambda one: [check for check in ratios_fall(one, _ms) if not check.what.startswith(("300", "500"))],
                 _ratios,
             ),
             fact(
-                self, "D-3.3a", "beyond 200 ms MPTCP gets less than TCP",
+                self, "D-3.3a", "with an RTT of the first subflow above 200 ms, MPTCP gets less throughput than TCP",
                 "less than the TCP's throughput (4.3.2)", found, _less_beyond, _ratios,
             ),
             fact(
-                self, "D-3.3b", "MPTCP's throughput at 500 ms is below that at 200 ms",
+                self, "D-3.3b", (
+                    "MPTCP's throughput is lower with an RTT of 500 ms for the first subflow than with an RTT of 200 ms"
+                ),
                 "decreased as the difference became greater over 200 ms", found,
-                lambda one: one.steps(mptcp, (LONG, 500), _ms, FALLS), lambda one: f"{listed(one.mptcp, _ms)} Mb/s",
+                lambda one: one.steps(mptcp, (LONG, 500), _ms, FALLS), _throughputs,
                 explanation=(
-                    "beyond 200 ms, the first subflow carries almost nothing at any delay, and the second is "
-                    "unaffected."
+                    "beyond 200 ms, the first subflow carries almost nothing, and its delay does not affect the second "
+                    "subflow."
                 ),
             ),
             fact(
-                self, "D-3.4", "Jain's index is lower below 1 ms than at 200 and at 500 ms",
+                self, "D-3.4", (
+                    "Jain's index is lower with an RTT of the first subflow below 1 ms than with an RTT of 200 or 500 "
+                    "ms"
+                ),
                 "fairness is small when the difference is small", found, _least_fair_when_short, _indices,
             ),
             self._second_decides(found),
         ]  # fmt: skip
         caption = (
             "Throughput and Jain's index against the RTT of the first subflow (figures 9 and 10); the RTT of the "
-            "second subflow and of TCP stays under 1 ms."
+            "second subflow and of TCP stays below 1 ms."
         )
         return Outcome(facts, [_picture("d3-one-delay", caption, found, rtts, "RTT of the first subflow [ms]")])
 
@@ -194,8 +200,8 @@ class OneDelay(Experiment):
         }
         return self.fact(
             "D-3.5",
-            "from 200 ms on, MPTCP's throughput is the second subflow's window over its RTT, within 10%",
-            published="B is about W2 / SRTT2 (4.3.2), which the study argues",
+            "from 200 ms on, MPTCP's throughput is the second subflow's window divided by its RTT, within 10%",
+            published="the study argues that the throughput B is about W2 / SRTT2 (section 4.3.2)",
             checks=checks,
             why=WHY,
             origin="ours",
@@ -220,7 +226,11 @@ def _ms(rtt: float) -> str:
 
 
 def _ratios(one: Contest) -> str:
-    return f"ratio {listed(one.ratio, _ms)}"
+    return f"MPTCP / TCP {listed(one.ratio, _ms)}"
+
+
+def _throughputs(one: Contest) -> str:
+    return f"throughput of MPTCP {listed(one.mptcp, _ms)} Mb/s"
 
 
 def _indices(one: Contest) -> str:
@@ -269,7 +279,7 @@ def _ratios_until(run: Run, ends: Sequence[float]) -> list[float]:
 def _times(measured: Measured) -> Picture:
     figure, (axes,) = figure_style.new_figure()
     for key, label, look in (
-        (("time",), "RTT under 1 ms", figure_style.LOOKS["mptcp"]),
+        (("time",), "RTT below 1 ms", figure_style.LOOKS["mptcp"]),
         (("LIA", LONG), "RTT 200 ms", figure_style.LOOKS["wifi"]),
     ):
         curve = _over_time(measured.runs(*key))
@@ -277,21 +287,24 @@ def _times(measured: Measured) -> Picture:
             axes, list(curve), [value.mean for value in curve.values()], label, look,
             spread=[value.half_width for value in curve.values()],
         )  # fmt: skip
-    axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
+    axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory for coupled controllers: 1")
     axes.set_xscale("log")
     axes.set_xticks([10, 30, 100, 300], ["10", "30", "100", "300"])
     axes.minorticks_off()
-    figure_style.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend=None)
+    figure_style.finish(axes, x="end of the measured time [s]", y="MPTCP / TCP throughput", legend=None)
     figure.legend(loc="outside lower center", ncols=3)
-    keys = {"under 1 ms": ("time",), "200 ms": ("LIA", LONG)}
+    keys = {"RTT below 1 ms": ("time",), "RTT 200 ms": ("LIA", LONG)}
     why = under_distribution(figure, {label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})
-    caption = "LIA on 100 packets: the ratio against the measured time, without the first 5 s."
+    caption = (
+        "Throughput of MPTCP with LIA relative to TCP, against the end of the measured time, with one queue of 100 "
+        "packets. The first 5 s are excluded."
+    )
     return Picture("d1-time", caption, figure, why)
 
 
 def _picture(  # noqa: PLR0913, RUF100 - what differs between both figures
     name: str, caption: str, found: Contests, rtts: tuple[int, ...], x: str, *, below: float = 0
 ) -> Picture:
-    """Below the RTT `below`, in ms, MPTCP had twice the throughput of TCP in the study."""
+    """The figure of a sweep of RTTs. In the study, MPTCP had twice TCP's throughput at RTTs below `below`, ms."""
     ticks = [(float(rtt), "<1" if rtt == 1 else str(rtt)) for rtt in rtts]
     return contest_picture(name, caption, found, x=x, ticks=ticks, doubled=[rtt for rtt in rtts if rtt < below])

@@ -30,10 +30,10 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     model: Mapping[float, float] | None = None,
     doubled: Collection[float] = (),
 ) -> Picture:
-    """Draws values at equal distances, and TCP alone by a `model`, Mb/s. The study's own figures are not available.
+    """Draws values at equal distances, and the throughput of TCP alone by a `model`, Mb/s.
 
-    The study's one number is that MPTCP had about twice the throughput of TCP. Stars show twice the measured TCP, at
-    the values `doubled`.
+    The study's own figures are not available. Its one number is that MPTCP had about twice the throughput of TCP. Stars
+    show twice the measured throughput of TCP, at the values `doubled`.
     """
     columns = len(contests)
     figure, axes = figure_style.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
@@ -49,15 +49,16 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
             _draw(above, places, [curve[value] for value in values], label, look)
         if model is not None:
             figure_style.curve(
-                above, places, [model[value] for value in values], "TCP alone, model", figure_style.LOOKS["model"]
+                above, places, [model[value] for value in values], "model of TCP alone", figure_style.LOOKS["model"]
             )
         if doubled:
             at = [place for place, value in zip(places, values, strict=True) if value in doubled]
             twice = [2 * one.tcp[values[place]].mean for place in at]
             figure_style.published_points(above, at, twice, "published for MPTCP: twice TCP")
-        _draw(below, places, [one.fairness[value] for value in values], "Jain's index", figure_style.LOOKS["3g"])
+        means = [one.fairness[value] for value in values]
+        _draw(below, places, means, "Jain's index of the means", figure_style.LOOKS["3g"])
         seconds = [one.by_second[value] for value in values]
-        _draw(below, places, seconds, "Jain's index per second", figure_style.LOOKS["ethernet"])
+        _draw(below, places, seconds, "Jain's index per second, mean", figure_style.LOOKS["ethernet"])
         for one_axes in (above, below):
             one_axes.set_xticks(places, [text for _, text in ticks])
         top = 100 if model is None else 110

@@ -40,11 +40,11 @@ class Loss(Experiment):
 
     study = NAME
     name = "D2"
-    title = "The same random loss for all"
+    title = "The same random loss for all flows"
     setup = (
-        "The network of experiment D1, with RTTs under 1 ms: two MPTCP subflows and a TCP flow share a link of 100 "
-        "Mb/s. The bridge loses 0 to 30% of the data packets of all flows. The study plots rates "
-        "over four orders of magnitude from 0.0003 to 0.3; here, one rate of each is run. LIA on one queue is also run "
+        "The network of experiment D1, with RTTs below 1 ms: two MPTCP subflows and a TCP flow share a link of 100 "
+        "Mb/s. The bridge drops 0 to 30% of the data packets of all flows. The study plots loss rates of four orders "
+        "of magnitude, from 0.0003 to 0.3; here, one loss rate of each order is run. LIA with one queue is also run "
         "with the same loss rate for acknowledgements."
     )
 
@@ -65,16 +65,16 @@ class Loss(Experiment):
                 "extremely larger when the packet loss rate is small", found, _much_more, _ratios,
             ),
             fact(
-                self, "D-2.2", "the ratio of MPTCP to TCP falls with each step of the loss rate",
+                self, "D-2.2", "the ratio of MPTCP's to TCP's throughput falls with each higher loss rate",
                 "the unbalance reduces gradually when the loss rate increases", found,
                 lambda one: ratios_fall(one, _percent), _ratios,
                 explanation=(
-                    "at 30% timers dominate, and each subflow has its own (RFC 9293, RFC 8684). Two subflows get two "
-                    "shares of the small rate, with or without coupling."
+                    "at 30% loss, retransmission timeouts dominate, and each subflow has its own timer (RFC 9293, RFC "
+                    "8684). So MPTCP's two subflows get twice the rate of TCP, with or without coupling."
                 ),
             ),
             fact(
-                self, "D-2.3", "Jain's index is 0.86 to 0.94 without loss, and at least 0.98 at 30%",
+                self, "D-2.3", "Jain's index is 0.86 to 0.94 without loss, and at least 0.98 at 30% loss",
                 "the shapes look like those of the first test", found, _fairness, _indices,
             ),
             self._both_ways(found["LIA"], contest(measured, (BOTH_WAYS,), losses[1:])),
@@ -83,9 +83,10 @@ class Loss(Experiment):
             loss: min(formulas.line_goodput(LINE * 1e6), formulas.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses
         }
         caption = (
-            "Throughput and Jain's index against the loss rate of all flows (figures 7 and 8). Dashed: TCP alone at 1 "
-            "ms by the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss without duplicate "
-            "acknowledgements. Senders with selective acknowledgements and tail-loss probes are faster."
+            "Throughput and Jain's index against the loss rate of all flows (figures 7 and 8). The dashed curve shows "
+            "TCP alone at an RTT of 1 ms by the model of Padhye et al. (b = 2). In this model, each loss without "
+            "duplicate acknowledgements costs a timeout of 200 ms. Senders with selective acknowledgements and "
+            "tail-loss probes are faster."
         )
         picture = contest_picture(
             "d2-loss", caption, found, x="loss rate of data packets, all flows", ticks=_ticks(losses),
@@ -96,15 +97,18 @@ class Loss(Experiment):
     def _both_ways(self, data: Contest, both: Contest) -> Fact:
         return self.fact(
             "D-2.4",
-            "with equal loss of acknowledgements and data, LIA's ratio to TCP on one queue is within 25% of that "
-            "with data loss only, up to 3%",
-            published="(not the study) it does not specify the direction of the losses",
+            "with one queue and up to 3% loss, additional losses of acknowledgements change the ratio of MPTCP to TCP "
+            "by at most a factor of 1.25",
+            published="not a claim of the study, which does not specify the direction of the losses",
             checks=[
                 Check(_percent(loss), ratio_of_ratios(both.runs[loss], data.runs[loss]), Bound("ratio", 0.8, 1.25))
                 for loss in both.runs
                 if loss <= MODERATE
             ],
-            reason=f"With losses both ways: {_ratios(both)}; MPTCP {listed(both.mptcp, _percent)} Mb/s.",
+            reason=(
+                f"With losses in both directions: {_ratios(both)}; "
+                f"throughput of MPTCP {listed(both.mptcp, _percent)} Mb/s."
+            ),
             origin="ours",
         )
 
@@ -116,7 +120,7 @@ class OneLoss(Experiment):
     name = "D4"
     title = "Random loss for the first subflow"
     setup = (
-        "The network of experiment D2, with RTTs under 1 ms and random loss. The bridge loses only data packets of the "
+        "The network of experiment D2, with RTTs below 1 ms and random loss. The bridge drops only data packets of the "
         "first subflow of MPTCP."
     )
 
@@ -130,19 +134,22 @@ class OneLoss(Experiment):
         found = contests(measured, losses)
         facts = [
             fact(
-                self, "D-4.1a", "at a loss rate of at most 0.03%, MPTCP gets more than TCP",
+                self, "D-4.1a", "at a loss rate of at most 0.03%, MPTCP gets more throughput than TCP",
                 "greater and more unfair than TCP in the good propagation condition", found, _more, _ratios,
             ),
             fact(
-                self, "D-4.1b", "the ratio of MPTCP to TCP falls with each step of the loss rate",
-                "gradually became weaker as the propagation became worse", found,
+                self, "D-4.1b", (
+                    "the ratio of MPTCP's to TCP's throughput falls with each higher loss rate of the first subflow"
+                ), "gradually became weaker as the propagation became worse", found,
                 lambda one: ratios_fall(one, _percent), _ratios,
             ),
             fact(
-                self, "D-4.1c", "at 30%, the first subflow carries at most 5% of MPTCP's data",
+                self, "D-4.1c", "at a loss rate of 30%, the first subflow carries at most 5% of MPTCP's data",
                 "the bad link has the lower priority (4.3.2)", found,
-                lambda one: [Check("30%", one.each(first_share, max(one.runs)), Bound("share", high=0.05))],
-                lambda one: "share "
+                lambda one: [
+                    Check("first subflow's share", one.each(first_share, max(one.runs)), Bound("share", high=0.05))
+                ],
+                lambda one: "first subflow's share of the data "
                 + ", ".join(f"{_percent(loss)} {value.mean:.1%}" for loss, value in one.first.items()),
             ),
         ]  # fmt: skip
@@ -170,7 +177,7 @@ def _ticks(losses: tuple[float, ...]) -> list[tuple[float, str]]:
 
 
 def _ratios(one: Contest) -> str:
-    return f"ratio {listed(one.ratio, _percent)}"
+    return f"MPTCP / TCP {listed(one.ratio, _percent)}"
 
 
 def _indices(one: Contest) -> str:

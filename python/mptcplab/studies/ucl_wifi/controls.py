@@ -30,10 +30,11 @@ class RadioControls(controls.Controls):
     name = "E0"
     title = "Controls on two access points"
     setup = (
-        "Not part of the study. One 802.11g cell with the study's encryption and protection and with 1, 5 and 20 "
-        "saturated stations (E-0.1 to E-0.3). At 2.4 and 5 GHz, downlink: the client with two interfaces alone with "
-        "LIA, one client on each network alone with TCP, and all together. For E-0.7, cards lose nothing. For E-0.8, "
-        "the RTT of the second network is 100 ms longer, and an application writes 5 Mb/s."
+        "These claims are not part of the study. E-0.1 to E-0.3 use one 802.11g cell with the study's encryption and "
+        "protection, and with 1, 5 or 20 saturated stations. The other claims use downlinks at 2.4 and 5 GHz. A client "
+        "with two interfaces and LIA runs alone, a client with TCP runs alone on each network, and all of them run "
+        "together. For E-0.7, cards lose nothing. For E-0.8, the RTT of the second network is 100 ms longer, and an "
+        "application writes 5 Mb/s."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
@@ -76,7 +77,7 @@ class RadioControls(controls.Controls):
         yield Claim(
             "E-0.3",
             "the collision probability of 5 and 20 saturated stations follows Bianchi's model",
-            "Bianchi 2000, within 3 points",
+            "Bianchi 2000, within 3 percentage points",
             [
                 controls.collisions(measured, n, Bound("collisions", -controls.COLLIDES, controls.COLLIDES), **ON_AIR)
                 for n in STATIONS[1:]
@@ -86,21 +87,21 @@ class RadioControls(controls.Controls):
         gain = measured.ratio(mbps(DUAL), ("idle",), mbps(single(best)), ("alone", best))
         yield Claim(
             "E-0.4",
-            "on idle networks, LIA gets at least the rate of TCP on the better one",
+            "on idle networks, MPTCP with LIA gets at least the rate of TCP on the better network",
             controls.GOAL_1,
-            [Check("LIA over best TCP", gain, Bound("improves", low=controls.LEAST))],
+            [Check("LIA / TCP on the best network", gain, Bound("improves", low=controls.LEAST))],
         )
         comparison = max(BOTH, key=lambda at: measured.mean(mbps(single(at)), "shared"))
         share = measured.ratio(mbps(DUAL), ("shared",), mbps(single(comparison)), ("shared",))
         yield Claim(
             "E-0.5",
-            "at both access points together, LIA gets at most the rate of the better single flow",
+            "if all flows run together, MPTCP with LIA gets at most the rate of the faster single flow",
             controls.GOAL_2,
-            [Check("LIA over the better single flow", share, Bound("no harm", high=controls.MOST))],
+            [Check("LIA / faster single flow", share, Bound("no harm", high=controls.MOST))],
         )
         yield Claim(
             "E-0.6",
-            "one acknowledgement per two segments, and an immediate one after a loss",
+            "a receiver sends one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [
                 controls.acks(
@@ -116,13 +117,13 @@ class RadioControls(controls.Controls):
         full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
         yield Claim(
             "E-0.7",
-            "TCP fills the access point's queue of 100 packets, up to its limit",
-            "the configured limit",
+            "TCP fills the access point's queue of 100 packets up to its limit",
+            "the configured limit of the queue",
             [controls.longest_queue(measured, f"if-{single('1')}", QUEUE, full, "full", direction="backward")],
         )
         yield Claim(
             "E-0.8",
-            "an application that needs only one network uses only the one with the lower RTT",
-            "the scheduler's rule: lowest RTT first, if its window has space",
+            "an application whose rate fits into one network uses only the network with the lower RTT",
+            "the scheduler's rule: the path with the lowest RTT first, if its window has space",
             [controls.preferred(measured, interface("1"), Bound("first", low=controls.FIRST), "slow", of=DUAL)],
         )

@@ -40,10 +40,11 @@ class Cards:
 
 
 CARDS: Mapping[str, Cards] = {
-    "alike": Cards(f"all cards lose {RESIDUAL}", RESIDUAL),
-    "lossless": Cards("no card has losses", "0%"),
+    "alike": Cards(f"loss of {RESIDUAL} on all cards", RESIDUAL),
+    "lossless": Cards("no losses on any card", "0%"),
     "unlike": Cards(
-        "the two cards of the MPTCP client lose 0.03 and 0.07%, and a neighbour sends half of the time on network 2",
+        "losses of 0.03 and 0.07% on the two cards of the MPTCP client, and a neighbour that sends half of the time on "
+        "network 2",
         RESIDUAL, ("0.03%", "0.07%"), neighbour=True,
     ),
 }  # fmt: skip
@@ -54,9 +55,9 @@ STEPS = (0.5, 5.0)
 
 The first is the sampling interval of the study. The second is long enough for a cycle of the congestion window.
 """
-WHY = "one residual loss for all cards and all experiments"
+WHY = "all experiments use the same residual loss for all cards"
 
-HALF = Published("published with New Reno: half", "mptcp_part", level=0.5)
+HALF = Published("published with New Reno: half of the total", "mptcp_part", level=0.5)
 
 
 class Downlink(Experiment):
@@ -64,14 +65,15 @@ class Downlink(Experiment):
 
     study = NAME
     name = "E6"
-    title = "Coupled downlink"
+    title = "Downlink with LIA"
     published = (HALF,)
     setup = (
-        "A client with two interfaces and one client with one interface on each network, all at once, downlink, as in "
-        "experiment E4. MPTCP uses LIA. The study does not specify the residual loss of cards, nor the traffic of "
-        f"neighbours. Cards that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown "
-        "for comparison. Without residual losses, a drop-tail queue drops packets of the flow whose window grows "
-        "fastest, instead of random packets. The slowly growing subflows of LIA then get more than their share."
+        "A client with two interfaces, and on each network a further client with one interface, all at once, downlink, "
+        "as in experiment E4. MPTCP uses LIA. The study specifies neither the residual loss of cards nor the traffic "
+        f"of neighbours. For verdicts, all cards lose {RESIDUAL} of the packets; cards without losses and unequal "
+        "networks are shown for comparison. Without residual losses, a drop-tail queue drops packets of the flow whose "
+        "window grows fastest, instead of random packets. The slowly growing subflows of LIA then get more than their "
+        "share."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -106,8 +108,8 @@ class Downlink(Experiment):
         )
         return self.fact(
             "E-6.1", (
-                "one subflow is limited: most of the time (more than half of the steps of 500 ms) the other carries "
-                "at least 65%"
+                "in at least half of the steps of 500 ms, one subflow is limited, and the other carries at least 65% "
+                "of MPTCP's traffic"
             ),
             published="limiting one of its subflows and transmitting most of its traffic on the other",
             checks={
@@ -119,21 +121,23 @@ class Downlink(Experiment):
             },
             main=CARDS["alike"].words, why=WHY,
             reason=(
-                f"In steps of 5 s: {longer}. On equal networks, LIA keeps both windows equal, as its equations "
-                "predict, and the larger share alternates."
+                f"Share of such steps, if they last 5 s: {longer}. On equal networks, LIA keeps both windows equal, as "
+                "its equations predict, and the subflows take turns in carrying more."
             ),
         )  # fmt: skip
 
     def _share_fact(self, measured: Measured) -> Fact:
         def checks(cards: str) -> list[Check]:
             each = [
-                Check(f"of single flow {at}", measured.ratio(mbps(DUAL), key, mbps(single(at)), key),
+                Check(f"MPTCP / single flow {at}", measured.ratio(mbps(DUAL), key, mbps(single(at)), key),
                       Bound("of the single flow", 0.85, 1.2))
                 for key in [(cards, "apart", "lia")]
                 for at in BOTH
             ]  # fmt: skip
             parts = [
-                Check(f"of the total, {WORDS[case]}", _part(measured, cards, case, "lia"), Bound("part", 0.28, 0.4))
+                Check(
+                    f"share of the total, {WORDS[case]}", _part(measured, cards, case, "lia"), Bound("part", 0.28, 0.4)
+                )
                 for case in SHOWN
             ]
             return each + parts
@@ -141,15 +145,16 @@ class Downlink(Experiment):
         reno = ", ".join(f"{_part(measured, 'alike', case, 'reno').mean:.2f} ({WORDS[case]})" for case in SHOWN)
         return self.fact(
             "E-6.2", (
-                "on channels 1 and 11, MPTCP gets 0.85 to 1.2 of each single flow, and on all channels a third of "
-                "the total (0.28 to 0.40)"
+                "on channels 1 and 11, MPTCP gets 0.85 to 1.2 times each single flow; on both pairs of channels, it "
+                "gets a third of the total (0.28 to 0.40)"
             ),
             published="close to the parallel flows; a third of the capacity, half with New Reno",
             checks={CARDS[cards].words: checks(cards) for cards in CARDS},
             main=CARDS["alike"].words, why=WHY,
             reason=(
-                f"New Reno takes {reno} of the total. If one subflow is limited, the single flow on its network gets "
-                "the rest: on equal networks, this claim and E-6.1 together allow only splits between 65 and 67%."
+                f"With New Reno, MPTCP gets {reno} of the total. If one subflow is limited, the single flow on its "
+                "network gets the remaining capacity. So on equal networks, this claim and E-6.1 can both hold only if "
+                "the other subflow carries 65 to 67% of MPTCP's traffic."
             ),
         )  # fmt: skip
 
@@ -160,10 +165,10 @@ class Downlink(Experiment):
             return measured.ratio(mbps(DUAL), key, mbps(single(at)), key)
 
         return self.fact(
-            "E-6.3", "across bands, MPTCP gets 0.85 to 1.2 of the throughput of a single flow on the best network",
+            "E-6.3", "at 2.4 and 5 GHz, MPTCP gets 0.85 to 1.2 times the throughput of the best single flow",
             published="limiting itself to the throughput of the best available link",
             checks={
-                CARDS[cards].words: [Check("of the best", best(cards), Bound("of the best", 0.85, 1.2))]
+                CARDS[cards].words: [Check("MPTCP / best single flow", best(cards), Bound("of the best", 0.85, 1.2))]
                 for cards in CARDS
             },
             main=CARDS["alike"].words, why=WHY,
@@ -175,11 +180,11 @@ class Uplink(Experiment):
 
     study = NAME
     name = "E7"
-    title = "Coupled uplink"
+    title = "Uplink with LIA"
     setup = (
-        "A client with two interfaces and one client with one interface on each network, all at once, uplink, as in "
-        "experiment E5. MPTCP uses LIA. The queue of each station hides congestion. While the queue is not empty, the "
-        "station uses each of its turns on the medium, so the growth of windows makes no difference."
+        "A client with two interfaces, and on each network a further client with one interface, all at once, uplink, "
+        "as in experiment E5. MPTCP uses LIA. The queue of each station hides congestion. While the queue is not "
+        "empty, the station uses each of its turns on the medium, so the growth of windows makes no difference."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -207,24 +212,28 @@ class Uplink(Experiment):
 
         def lia_over_reno(case: str, way: str, bound: Bound) -> Check:
             found = measured.ratio(mbps(DUAL), (case, way, "lia"), mbps(DUAL), (case, way, "reno"))
-            return Check(f"{CASES[case][0]}, {way}", found, bound)
+            return Check(f"LIA / New Reno, {CASES[case][0]}, {way}", found, bound)
 
         others = each["apart"] + each["cross"]
         facts = [
             self.fact(
                 "E-7.1", (
-                    "each subflow gets 0.85 to 1.15 of the single flow on its network, so MPTCP takes half of the "
-                    "total"
+                    "each subflow gets 0.85 to 1.15 times the throughput of the single flow on its network, so MPTCP "
+                    "gets half of the total"
                 ),
                 published="as well as parallel on both links; unfair, like New Reno",
                 checks={
-                    "one interference model for all": each["same"] + others,
-                    "the ideal model on one channel": each["same, ideal"] + others,
+                    "one interference model for all channels": each["same"] + others,
+                    "the ideal model if both networks use one channel": each["same, ideal"] + others,
                 },
-                main="one interference model for all", why="the preset of figures 1 and 2, on all channels",
+                main="one interference model for all channels",
+                why="the interference preset of figures 1 and 2 is used on all channels",
             ),
             self.fact(
-                "E-7.2", "LIA and New Reno differ by at most 10% of the total uplink, and by at least 25% downlink",
+                "E-7.2", (
+                    "uplink, MPTCP with LIA gets 0.9 to 1.1 times its throughput with New Reno; downlink, at most 0.75 "
+                    "times"
+                ),
                 published="uplink exactly like New Reno; downlink a third of the capacity instead of half",
                 checks=[
                     *(lia_over_reno(case, "upload", Bound("uplink", 0.9, 1.1)) for case in three),
@@ -259,7 +268,7 @@ def _traffic_picture(measured: Measured) -> Picture:
     figure, axes = figure_style.new_figure(2, width=6.2, height=4.0)
     shown = {}
     for axis, cards, words in zip(
-        axes, ("unlike", "alike"), (("unequal cards, a neighbour"), "equal cards"), strict=True
+        axes, ("unlike", "alike"), ("unequal cards, and a neighbour", "equal cards"), strict=True
     ):
         run = _typical(measured.runs(cards, "apart", "lia"))
         draw_traffic(axis, run, 2.0, words)
@@ -269,9 +278,10 @@ def _traffic_picture(measured: Measured) -> Picture:
         axis.set_ylim(0, 22)
     axes[0].legend(loc="upper left", ncols=2)
     caption = (
-        "Figure 6: Coupled downlink on channels 1 and 11, the run with the median split of each case. One subflow "
-        "carries most of the traffic on unequal networks; on equal networks, the larger share alternates. Published: "
-        "MPTCP's total equals that of a single flow. The range is around the mean of the two single flows."
+        "Figure 6: downlink with LIA on channels 1 and 11, in each panel the run with the median split between the "
+        "subflows. On unequal networks, one subflow carries most of the traffic; on equal networks, the subflows take "
+        "turns. Published: MPTCP's total equals the throughput of a single flow. The shaded range is around the mean "
+        "of the two single flows."
     )
     return Picture("ucl-wifi-e6-traffic", caption, figure, under_distribution(figure, shown))
 
@@ -282,16 +292,17 @@ def _cross_picture(measured: Measured) -> Picture:
     draw_distributions(left, curves, "2.4 and 5 GHz")
     left.legend(loc="lower right")
     keys = [key for key in _keys() if key[0] != "lossless"]
-    names = {"alike": "equal cards", "unlike": "unlike"}
-    labels = [f"{key[1]},\n{names[key[0]]},\n{'LIA' if key[2] == 'lia' else 'New Reno'}" for key in keys]
+    names = {"alike": "equal\ncards", "unlike": "unequal\ncards"}
+    places = {"apart": "channels\n1 and 11", "cross": "2.4 and\n5 GHz"}
+    labels = [f"{places[key[1]]},\n{names[key[0]]},\n{'LIA' if key[2] == 'lia' else 'New Reno'}" for key in keys]
     series = {"MPTCP": [measured.estimate(_part_of, *key) for key in keys]}
     draw_ratios(
         right, labels, series, y="MPTCP's share of the total", accepted=(0.28, 0.4),
-        says="accepted as `a third` (Coupled)", top=0.7,
+        says="accepted as `a third` (LIA)", top=0.7,
     )  # fmt: skip
     HALF.draw(right)
     right.legend(loc="upper left")
-    caption = "Figure 7: Coupled downlink across bands, and MPTCP's share of the total with 95% intervals."
+    caption = "Figure 7: downlink with LIA at 2.4 and 5 GHz, and MPTCP's share of the total with 95% intervals."
     joint = {
         f"MPTCP, {label}".replace("\n", " "): multipath(measured.runs(*key), DUAL)
         for key, label in zip(keys, labels, strict=True)
@@ -313,16 +324,22 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
             )
             for case in cases
         ]
-        for congestion, way, words in (("lia", "upload", "up"), ("reno", "upload", "up"), ("lia", "download", "down"))
+        for congestion, way, words in (
+            ("lia", "upload", "uplink"),
+            ("reno", "upload", "uplink"),
+            ("lia", "download", "downlink"),
+        )
     }
     labels = [CASES[case][0].partition(" ")[2] for case in cases]
     draw_ratios(
         right, labels, series, y="MPTCP / mean single flow", accepted=(1.7, 2.3),
-        says="accepted as one share on each", top=3.2,
+        says="accepted as one single flow on each network", top=3.2,
     )  # fmt: skip
     caption = (
-        "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno. Downlink, it takes "
-        "one share in total."
+        "Figure 8: uplink at 2.4 and 5 GHz, MPTCP with LIA gets as much as the single flow on each network, like MPTCP "
+        "with New Reno. Downlink, MPTCP with LIA gets as much as one single flow in total."
     )
-    why = under_distribution(figure, {"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
+    why = under_distribution(
+        figure, {"MPTCP with LIA, uplink": multipath(measured.runs("cross", "upload", "lia"), DUAL)}
+    )
     return Picture("ucl-wifi-e7-uplink", caption, figure, why)

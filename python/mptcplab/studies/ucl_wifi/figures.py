@@ -47,7 +47,7 @@ def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
         ("single flow, network 2", figure_style.LOOKS["3g"], samples(runs, single("2"))),
     ]
     if total:
-        curves.append(("MPTCP, both", TOTAL, samples(runs, DUAL)))
+        curves.append(("MPTCP, both networks", TOTAL, samples(runs, DUAL)))
     return curves
 
 
@@ -58,8 +58,8 @@ def draw_distributions(axes: Axes, curves: Sequence[Curve], title: str, *, top: 
         figure_style.curve(axes, rates, share, label, look, markers=7)
     figure_style.finish(
         axes,
-        x="throughput in 500 ms [Mb/s]",
-        y=("samples at or below this throughput"),
+        x="throughput in steps of 500 ms [Mb/s]",
+        y="share of samples up to this value",
         title=title,
         legend=None,
         top=1.02,
@@ -78,8 +78,8 @@ def draw_traffic(axes: Axes, run: Run, seconds: float, title: str) -> None:
         times, values = coarse(*run.series("throughput", flow=flow, path=path), seconds)
         figure_style.curve(axes, times, values / 1e6, label, look, markers=8)
     times, values = coarse(*run.series("goodput", flow=DUAL), seconds)
-    figure_style.curve(axes, times, values / 1e6, "MPTCP, both", TOTAL, markers=1)
-    figure_style.finish(axes, x="time [s]", y=f"throughput, means of {seconds:g} s [Mb/s]", title=title, legend=None)
+    figure_style.curve(axes, times, values / 1e6, "MPTCP, both networks", TOTAL, markers=1)
+    figure_style.finish(axes, x="time [s]", y=f"throughput, means over {seconds:g} s [Mb/s]", title=title, legend=None)
 
 
 def draw_ratios(
@@ -104,7 +104,7 @@ def draw_ratios(
 
 
 def coarse(times: Floats, values: Floats, seconds: float) -> tuple[Floats, Floats]:
-    """Means over steps of `seconds`, at the end of each; omits an incomplete last step."""
+    """Means over steps of `seconds`, each at the end of its step; omits an incomplete last step."""
     if not len(times):
         return times, values
     each = max(1, round(seconds / float(np.median(np.diff(times)))))

@@ -40,8 +40,8 @@ class CrossBand(Experiment):
     name = "E3"
     title = "Two bands, separately and in parallel"
     setup = (
-        "New Reno, one client with one interface on each network, at 2.4 and at 5 GHz: each alone, then both at once. "
-        "Samples of 500 ms. No background traffic."
+        "Two networks, at 2.4 and 5 GHz, each have a client with one interface, which uses New Reno. First, each "
+        "client runs alone; then, both run at once. Samples cover 500 ms. There is no background traffic."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -68,7 +68,8 @@ class CrossBand(Experiment):
         facts = [
             self.fact(
                 "E-3.1",
-                "the median throughput in parallel is within 10% of that alone, in each band and direction",
+                "in each band and direction, the median throughput in parallel is within 10% of the median throughput "
+                "alone",
                 published="almost identical",
                 checks=[
                     Check(
@@ -99,11 +100,11 @@ class Idle(Experiment):
 
     study = NAME
     name = "E10"
-    title = "Coupled on idle networks"
+    title = "LIA on idle networks"
     setup = (
-        "Downlink. First one client on each network in parallel with New Reno, then one client on both with LIA and "
-        "no other traffic. The figure does not name its channels, so 2.4 and 5 GHz are run, and channels 1 and 11. "
-        "Uplink, only 2.4 and 5 GHz are run."
+        "Downlink: first, a client on each network uses New Reno, both in parallel; then, one client on both networks "
+        "uses LIA, without other traffic. The figure does not name its channels, so two pairs are run: 2.4 and 5 GHz, "
+        "and channels 1 and 11. The uplink is run only at 2.4 and 5 GHz."
     )
     MAIN = WORDS["cross"]
 
@@ -125,7 +126,7 @@ class Idle(Experiment):
 
         def whole(channels: str) -> list[Check]:
             found = measured.ratio(mbps(DUAL), (channels, "coupled"), _pair, (channels, "parallel"))
-            return [Check("of both in parallel", found, Bound("of the sum", 0.9, 1.05))]
+            return [Check("MPTCP / both parallel flows", found, Bound("of the sum", 0.9, 1.05))]
 
         def each(channels: str) -> list[Check]:
             return [
@@ -141,7 +142,7 @@ class Idle(Experiment):
         facts = [
             self.fact(
                 "E-10.1",
-                "Coupled carries 0.9 to 1.05 of the total of the two parallel flows",
+                "MPTCP with LIA carries 0.9 to 1.05 times the total of the two parallel flows",
                 published="the sum of what New Reno gets on each flow",
                 checks={WORDS[channels]: whole(channels) for channels in CHANNELS},
                 main=self.MAIN,
@@ -149,7 +150,7 @@ class Idle(Experiment):
             ),
             self.fact(
                 "E-10.2",
-                "each subflow carries 0.85 to 1.15 of the parallel flow on its network",
+                "each subflow carries 0.85 to 1.15 times the throughput of the parallel flow on its network",
                 published="following the performance profile of the independent interfaces",
                 checks={WORDS[channels]: each(channels) for channels in CHANNELS},
                 main=self.MAIN,
@@ -157,7 +158,7 @@ class Idle(Experiment):
             ),
             self.fact(
                 "E-10.3",
-                "uplink too, two interfaces of one client carry 0.9 to 1.05 of the total of two clients in parallel",
+                "uplink too, MPTCP over two interfaces carries 0.9 to 1.05 times the total of two clients in parallel",
                 published="abstract: on idle links MPTCP aggregates, uplink as downlink",
                 checks={WORDS["cross"]: [_uplink(measured)]},
                 main=WORDS["cross"],
@@ -177,7 +178,7 @@ def _pair(run: object) -> float:
 
 def _uplink(measured: Measured) -> Check:
     found = measured.ratio(mbps(DUAL), ("uplink", "coupled"), _pair, ("uplink", "parallel"))
-    return Check("of both in parallel", found, Bound("of the sum", 0.9, 1.05))
+    return Check("MPTCP / both parallel flows", found, Bound("of the sum", 0.9, 1.05))
 
 
 def _band_picture(measured: Measured, way: str) -> Picture:
@@ -200,7 +201,10 @@ def _band_picture(measured: Measured, way: str) -> Picture:
         axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="..", label=label)
     axes.legend(loc="upper left")
     figure_name = "3a" if way == "upload" else "3b"
-    caption = f"Figure {figure_name}: two bands, separately and at once, {_words(way)}. Samples of all runs."
+    caption = (
+        f"Figure {figure_name}: {_words(way)} throughput in two bands, of each client alone and of both in parallel. "
+        "The curves contain the samples of all runs."
+    )
     return Picture(f"ucl-wifi-e3-{_words(way)}", caption, figure)
 
 
@@ -209,11 +213,11 @@ def _idle_picture(measured: Measured) -> Picture:
     for axis, channels in zip(axes, CHANNELS, strict=True):
         joined, parallel = measured.runs(channels, "coupled"), measured.runs(channels, "parallel")
         curves = [
-            ("Coupled, network 1", figure_style.LOOKS["mptcp"], samples(joined, DUAL, "1")),
-            ("Coupled, network 2", SECOND, samples(joined, DUAL, "2")),
+            ("MPTCP with LIA, network 1", figure_style.LOOKS["mptcp"], samples(joined, DUAL, "1")),
+            ("MPTCP with LIA, network 2", SECOND, samples(joined, DUAL, "2")),
             ("parallel flow, network 1", figure_style.LOOKS["wifi"], samples(parallel, single("1"))),
             ("parallel flow, network 2", figure_style.LOOKS["3g"], samples(parallel, single("2"))),
-            ("Coupled, both", TOTAL, samples(joined, DUAL)),
+            ("MPTCP with LIA, both networks", TOTAL, samples(joined, DUAL)),
         ]
         draw_distributions(axis, curves, WORDS[channels], top=50)
         both = float(np.mean([_pair(run) for run in parallel]))
@@ -221,6 +225,6 @@ def _idle_picture(measured: Measured) -> Picture:
             0.9 * both, 1.05 * both, facecolor="none", edgecolor="#aaaaaa", hatch="..", label="accepted as `the sum`"
         )
     axes[1].legend(loc="lower right")
-    caption = "Figure 12: Coupled on idle networks, downlink, and two single flows in parallel."
-    joint = {f"Coupled, {WORDS[at]}": multipath(measured.runs(at, "coupled"), DUAL) for at in CHANNELS}
+    caption = "Figure 12: downlink throughput of MPTCP with LIA on idle networks, and of two single flows in parallel."
+    joint = {f"MPTCP with LIA, {WORDS[at]}": multipath(measured.runs(at, "coupled"), DUAL) for at in CHANNELS}
     return Picture("ucl-wifi-e10-idle", caption, figure, under_distribution(figure, joint))

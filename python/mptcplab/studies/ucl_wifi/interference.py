@@ -26,11 +26,11 @@ MODELS: Mapping[str, tuple[Literal["ucl", "ideal"], Mapping[str, Any]]] = {
 }
 WORDS = {
     "preset": "the calibrated preset",
-    "preset, long slots": "the same with long slots and no protection",
+    "preset, long slots": "the preset with long slots and no protection",
     "ideal": "the ideal model",
 }
 MAIN = "preset"
-WHY = "its two factors were calibrated on the totals of figures 1 and 2"
+WHY = "the two factors of the preset were calibrated on the totals of figures 1 and 2"
 DIRECTIONS: tuple[Literal["upload", "download"], ...] = ("upload", "download")
 
 
@@ -55,12 +55,12 @@ class _Interrupt(Experiment):
         return {key: [measure(run, _every(effort)) for run in measured.runs(*key)] for key in keys}
 
     def _total(self, fact: str, found: Mapping[tuple[str, str], list[Interference]], low: float, high: float) -> Fact:
-        gain = "a gain, not twice" if low > 1 else "less than one alone"
+        gain = "more than one, but less than twice" if low > 1 else "less than one alone"
         return self._judged(
             fact,
             f"both interfaces together carry {low:g} to {high:g} times the rate of one alone: {gain}",
             "closer to 150% than to 200%" if low > 1 else "almost 60% of a single link",
-            {key: [Check("both over one", _mean(found, key, "ratio"), Bound("ratio", low, high))] for key in found},
+            {key: [Check("both / one alone", _mean(found, key, "ratio"), Bound("ratio", low, high))] for key in found},
         )
 
     def _judged(self, fact: str, statement: str, published: str, checks: Mapping[tuple[str, str], list[Check]]) -> Fact:
@@ -85,19 +85,24 @@ class _Interrupt(Experiment):
             alone = measure(run, every).alone
             figure_style.curve(above, times, steady, "interface 1, always on", figure_style.LOOKS["mptcp"], markers=9)
             figure_style.curve(
-                above, times, toggled, f"interface 2, every {every:g} s", figure_style.LOOKS["wifi"], markers=9
+                above,
+                times,
+                toggled,
+                f"interface 2, on or off every {every:g} s",
+                figure_style.LOOKS["wifi"],
+                markers=9,
             )
-            figure_style.curve(above, times, steady + toggled, "sum", figure_style.LOOKS["sum"], markers=1)
+            figure_style.curve(above, times, steady + toggled, "both interfaces", figure_style.LOOKS["sum"], markers=1)
             for at in range(1, 4, 2):
                 figure_style.accepted_range(
-                    above, low * alone, high * alone, "accepted, both on" if at == 1 else None,
+                    above, low * alone, high * alone, "accepted while both send" if at == 1 else None,
                     over=(at * every, (at + 1) * every),
                 )  # fmt: skip
             figure_style.published_points(
                 above,
                 [(at + 0.5) * every for at in (1, 3)],
                 [published * alone] * 2,
-                f"published: {published:g} of one",
+                f"published: {published:g} times one alone",
             )
             figure_style.finish(above, x="", y="throughput [Mb/s]", title=WORDS[model], legend=None, top=62)
             above.legend(loc="upper left", ncols=2)
@@ -105,15 +110,15 @@ class _Interrupt(Experiment):
             figure_style.curve(below, times, share, "interface 1", figure_style.LOOKS["mptcp"], markers=9)
             figure_style.curve(below, times, 100 - share, "interface 2", figure_style.LOOKS["wifi"], markers=9)
             for at in range(1, 4, 2) if self.channels == "apart" else ():
-                label = "accepted, both on: equal" if at == 1 else None
+                label = "accepted as equal while both send" if at == 1 else None
                 figure_style.accepted_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
-            figure_style.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
+            figure_style.finish(below, x="time [s]", y="share of the total [%]", legend=None, top=128)
             below.set_yticks(range(0, 101, 20))
             below.legend(loc="upper left", ncols=3)
         where = "channels 1 and 11" if self.channels == "apart" else "one channel"
         caption = (
-            f"Figure {number}: UDP uplink on {where}; throughput and the part of each interface in it, every 500 ms. "
-            "The preset was calibrated on these figures, the ideal model was not."
+            f"Figure {number}: UDP uplink on {where}; throughput of each interface, and its share of the total, every "
+            "500 ms. The preset was calibrated on figures 1 and 2; the ideal model was not calibrated."
         )
         return Picture(f"ucl-wifi-e{number}-interrupt", caption, figure)
 
@@ -135,14 +140,14 @@ class Apart(_Interrupt):
         found = self._found(measured, effort)
         facts = [
             self._judged(
-                "E-1.1", "while both are active, each has 45 to 55% of the total", "completely fair sharing",
-                {key: [Check((
-                    "share of one"
-                ), _mean(found, key, "share"), Bound("share", 0.45, 0.55))] for key in found},
+                "E-1.1", "while both interfaces send, each carries 45 to 55% of the total", "completely fair sharing",
+                {key: [
+                    Check("share of interface 1", _mean(found, key, "share"), Bound("share", 0.45, 0.55))
+                ] for key in found},
             ),
             self._total("E-1.2", found, 1.35, 1.65),
             self._judged(
-                "E-1.3", "at most 1% of the frames are dropped after all retries",
+                "E-1.3", "while both interfaces send, at most 1% of the frames are dropped after all retries",
                 "very few 802.11 retransmit failures",
                 {key: [Check("dropped", _mean(found, key, "lost_both"), Bound("lost", high=0.01))] for key in found},
             ),
@@ -158,8 +163,9 @@ class Same(_Interrupt):
     channels = "same"
     setup = (
         "As in experiment E1, one client sends UDP over its first interface all the time, and over its second in every "
-        "second period of 30 s. Both networks use channel 1. In the preset, each senses 1 of 20 transmissions of the "
-        "other, so that carrier sensing fails to prevent collisions. In the ideal model, each senses all."
+        "second period of 30 s. Both networks use channel 1. In the preset, each network senses 1 of 20 "
+        "transmissions of the other network, so that carrier sensing fails to prevent collisions. In the ideal model, "
+        "each network senses all transmissions."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
@@ -168,12 +174,15 @@ class Same(_Interrupt):
         facts = [
             self._total("E-2.1", found, 0.5, 0.75),
             self._judged(
-                "E-2.2", "many frames are dropped while both are active: at least 1%, and ten times as many as alone",
+                "E-2.2", (
+                    "while both interfaces send, at least 1% of the frames are dropped, and at least ten times the "
+                    "share that is dropped while one sends alone"
+                ),
                 "a high number of link layer transmit failures",
                 {
                     key: [
                         Check("dropped", _mean(found, key, "lost_both"), Bound("lost", low=0.01)),
-                        Check("minus ten times the share alone", _more(found[key]), Bound("more", low=0)),
+                        Check("dropped, minus 10 times that of one alone", _more(found[key]), Bound("more", low=0)),
                     ]
                     for key in found
                 },

@@ -72,12 +72,12 @@ class Mobility(Experiment):
     name = "E11"
     title = "Walking between two access points"
     setup = (
-        "Downlink, LIA, channels 1 and 11. Each access point is 4 m from an intersection, with so little power that "
-        "its signal is barely received at the other. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 "
-        "s to access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and "
-        "rate control follows. Lower power is modelled by longer distances. The study does not specify the power, so "
-        "three values are run. At 39 dB lower, the other signal is 1 dB above the minimum of the "
-        "slowest rate."
+        "Downlink with LIA on channels 1 and 11. Each access point is 4 m from an intersection. Its power is so low "
+        "that its signal is barely received at the other access point. The client stays 30 s at access point 1, 30 s "
+        "at the intersection, and 30 s at access point 2, and then returns to the intersection. Each walk takes 10 s. "
+        "Distances change every half second, and rate control follows. Lower power is modelled by longer distances. "
+        "The study does not specify the power, so three values are run. With a power that is 39 dB lower, the signal "
+        "of the other access point is 1 dB above the minimum of the lowest rate."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -92,7 +92,7 @@ class Mobility(Experiment):
 
         def at(power: str, stop: int, bound: Bound) -> Check:
             found = measured.interval(lambda run: share_at(run, stop), power)
-            return Check(f"interface 1 at {STOPS[stop]}", found, bound)
+            return Check(f"share of interface 1 at {STOPS[stop]}", found, bound)
 
         even = Bound("even", 0.35, 0.65)
         follows = {
@@ -114,8 +114,8 @@ class Mobility(Experiment):
         facts = [
             self.fact(
                 "E-11.1",
-                "at least 80% of the traffic uses the interface of the near access point, and 35 to 65% each at the "
-                "intersection",
+                "near an access point, at least 80% of the traffic uses its interface; at the intersection, each "
+                "interface carries 35 to 65%",
                 published="more traffic through the interface of the closer access point, an even split at the "
                 "intersection",
                 checks=follows,
@@ -163,7 +163,7 @@ def _picture(run: Run, shares: list[float]) -> Picture:
         )
     times = series["1"][0]
     total = series["1"][1] + series["2"][1]
-    figure_style.curve(above, times, total / 1e6, "both", TOTAL, markers=1)
+    figure_style.curve(above, times, total / 1e6, "both interfaces", TOTAL, markers=1)
     figure_style.finish(above, x="", y="throughput [Mb/s]", legend=None, top=36)
     above.legend(loc="upper left", ncols=3)
     split = 100 * series["1"][1] / np.maximum(total, 1)
@@ -173,11 +173,13 @@ def _picture(run: Run, shares: list[float]) -> Picture:
         figure_style.accepted_range(
             below, low, high, "accepted" if stop == 0 else None, over=(start + SETTLE_S, start + STAY_S)
         )
-        above.text(start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} over 1)", ha="center", fontsize=8)
+        above.text(
+            start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} on interface 1)", ha="center", fontsize=8
+        )
     figure_style.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
     caption = (
-        "Figure 13: data that arrives over each interface while the client moves, every 500 ms, one run; shares are "
-        "means over the seeds."
+        "Figure 13: throughput that arrives over each interface while the client moves, every 500 ms, in one run. The "
+        "shares at the top are means over all seeds."
     )
     why = under_time(figure, below, {f"interface {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e11-walk", caption, figure, why)

@@ -6,7 +6,7 @@ long. The authors proposed it (section 4.4) without a test. Article: docs/resear
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,9 +35,9 @@ class Remedy:
 REMEDIES: Mapping[str, Remedy] = {
     "none": Remedy("LIA only"),
     "published": Remedy("the rule as published", {"send_queue_rule": "published"}),
-    "unacked": Remedy("the rule, by ss's send queue", {"send_queue_rule": "unacked"}),
-    "small": Remedy("small queues, 128 KB", {"small_queues": "128KB"}),
-    "two": Remedy("small queues, 2 packets", {"small_queues": "3KB"}),
+    "unacked": Remedy("the rule, with the send queue of ss", {"send_queue_rule": "unacked"}),
+    "small": Remedy("TCP small queues, 128 KB", {"small_queues": "128KB"}),
+    "two": Remedy("TCP small queues, 2 packets", {"small_queues": "3KB"}),
     "codel": Remedy("CoDel in the host", station={"discipline": "codel"}),
     "wvegas": Remedy("wVegas", congestion="wvegas"),
     "linked": Remedy("linked pacing (mptcplab)", {"send_queue_rule": "linked"}),
@@ -52,12 +52,16 @@ _ALONE = {f"flows.{single(at)}.send_queue_rule": "off" for at in BOTH}
 CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
     "contended": ("a single flow on each network", Setup("cross"), {}),
     "idle": ("alone on both networks", Setup("cross", singles=()), {}),
-    "far": ("alone, 100 ms more", Setup("cross", singles=(), extra_delay_ms=100), _FAR),
-    "far contended": ("single flows, 100 ms more", Setup("cross", extra_delay_ms=100), {}),
-    "remote": ("alone, bottleneck of 5 Mb/s\nbehind each access point", Setup("cross", singles=()), _SLOW),
+    "far": ("alone on both networks, 100 ms more RTT", Setup("cross", singles=(), extra_delay_ms=100), _FAR),
+    "far contended": ("a single flow on each network,\n100 ms more RTT", Setup("cross", extra_delay_ms=100), {}),
+    "remote": (
+        "alone on both networks, bottleneck of\n5 Mb/s behind each access point",
+        Setup("cross", singles=()),
+        _SLOW,
+    ),
     "half": ("a single flow on network 1 only", Setup("cross", singles=("1",)), {}),
-    "unequal": ("single flows, network 2 at 12 Mb/s", Setup("cross"), _WEAK),
-    "alone": ("single flows without the remedy", Setup("cross"), _ALONE),
+    "unequal": ("a single flow on each network,\nnetwork 2 at 12 Mb/s", Setup("cross"), _WEAK),
+    "alone": ("a single flow on each network,\nwithout the remedy", Setup("cross"), _ALONE),
 }
 IDLE = ("idle", "far", "remote")
 ELSEWHERE = ("far contended", "half", "unequal", "alone")
@@ -74,12 +78,12 @@ class SendQueueRule(Experiment):
     name = "E12"
     title = "The send-queue rule, tested"
     setup = (
-        "Uplink, 5 and 2.4 GHz, as in figure 8: MPTCP with LIA and a single flow on each network, with the same "
-        "remedy for every sender. As published: while the send queue exceeds QL = rttvar · cwnd / RTT, each "
+        "Uplink at 2.4 and 5 GHz, as in figure 8: MPTCP with LIA and a single flow on each network, with the same "
+        "remedy for every sender. The published rule: while the send queue exceeds QL = rttvar · cwnd / RTT, each "
         "acknowledgement reduces the window by MSS/2 · cwnd_i / cwnd. The alternatives are TCP small queues, CoDel in "
-        "the host, the delay-based wVegas, and linked pacing, a proposal of mptcplab: a path on a contended medium is "
-        "paced at its share of one station's turns. Then the same on idle networks, with 100 ms more delay, with the "
-        "bottleneck elsewhere, and with unequal networks."
+        "the host, the delay-based wVegas, and linked pacing. Linked pacing is a proposal of mptcplab: a path on a "
+        "contended medium is paced at its share of one station's turns. The remedies are also run on idle networks, "
+        "with 100 ms more RTT, with the bottleneck elsewhere, and with unequal networks."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -130,11 +134,15 @@ class SendQueueRule(Experiment):
 
         def fairness(name: str) -> Check:
             found = interval(_over_best(run) for run in measured.runs(name, "contended"))
-            return Check("of the best single flow", found, Bound("of a single flow", 0.85, 1.2))
+            return Check("MPTCP / best single flow", found, Bound("of a single flow", 0.85, 1.2))
 
         def costs(name: str) -> list[Check]:
             return [
-                Check(at, measured.ratio(mbps(DUAL), (name, at), mbps(DUAL), ("none", at)), Bound("kept", low=0.9))
+                Check(
+                    f"throughput kept, {_words(at)}",
+                    measured.ratio(mbps(DUAL), (name, at), mbps(DUAL), ("none", at)),
+                    Bound("kept", low=0.9),
+                )
                 for at in IDLE
             ]
 
@@ -142,7 +150,7 @@ class SendQueueRule(Experiment):
         return [
             self.fact(
                 "E-12.1", (
-                    "with the rule, the uplink window returns to the order of the bandwidth-delay product (25 kB)"
+                    "with the rule, the mean window on the uplink is at most the bandwidth-delay product (25 kB)"
                 ),
                 published="bringing it back to the point where the send queue is usually empty (expected, not "
                 "measured)",
@@ -151,14 +159,15 @@ class SendQueueRule(Experiment):
             ),
             self.fact(
                 "E-12.2",
-                "with the rule, coupled control is fair on the uplink: MPTCP gets 0.85 to 1.2 of a single flow",
+                "with the rule, LIA is fair on the uplink: MPTCP gets 0.85 to 1.2 times the best single flow",
                 published="could potentially correct the fairness issue (expected, not measured)",
                 checks=[fairness("published")], origin="ours",
                 measured="; ".join(f"[{REMEDIES[name].words}] {fair[name]}" for name in REMEDIES),
                 reason=(
-                    "With windows of a few packets, the station sometimes has nothing to send at its turn, and takes "
-                    "less than its share. On idle networks, that costs throughput too (E-12.3). A short queue alone "
-                    "is not enough: with CoDel and small queues, the station still takes its turn on each network."
+                    "With windows of a few packets, the station sometimes has nothing to send at its turn, and gets "
+                    "less than its share. On idle networks, missed turns cost throughput too (E-12.3). A short queue "
+                    "alone is not enough: with CoDel and small queues, the station still takes its turn on each "
+                    "network."
                 ),
             ),
             self.fact(
@@ -167,24 +176,25 @@ class SendQueueRule(Experiment):
                 "(expected, not measured)",
                 checks=costs("published"), origin="ours",
                 measured="; ".join(
-                    f"[{REMEDIES[name].words}] " + ", ".join(f"{at} {_percent(cost[name][at])}" for at in IDLE)
+                    f"[{REMEDIES[name].words}] throughput lost: "
+                    + "; ".join(f"{_words(at)}: {_percent(cost[name][at])}" for at in IDLE)
                     for name in REMEDIES
                 ),
                 reason=(
-                    "On a path with a long delay, the RTT varies by a small share, so QL is less than a packet and "
-                    "any waiting packet counts as congestion. Linked pacing meets the claim."
+                    "On a path with a long delay, the RTT varies little relative to its mean. So QL is less than a "
+                    "packet, and any waiting packet counts as congestion. Linked pacing meets the claim."
                 ),
             ),
             self.fact(
                 "E-12.4", (
-                    "linked pacing achieves all three: a window of the order of 25 kB, 0.85 to 1.2 of a single flow, "
-                    "at most 10% on idle networks"
+                    "linked pacing meets all three bounds: a window of at most 25 kB, 0.85 to 1.2 times the best "
+                    "single flow, and a cost of at most 10% on idle networks"
                 ),
                 published="nothing: this is a proposal of mptcplab",
                 checks=[window("linked"), fairness("linked"), *costs("linked")], origin="ours",
-                reason="MPTCP relative to the best single flow elsewhere: "
-                + ", ".join(f"{at} {ratio:.2f}" for at, ratio in others.items())
-                + ". With an idle and a contended network, it uses the whole idle one.",
+                reason="On other networks, MPTCP / best single flow: "
+                + "; ".join(f"{_words(at)}: {ratio:.2f}" for at, ratio in others.items())
+                + ". If only one network is contended, MPTCP uses the full capacity of the idle network.",
             ),
         ]  # fmt: skip
 
@@ -215,6 +225,16 @@ def _cost(measured: Measured, name: str, condition: str) -> Estimate:
     return Estimate(1 - kept.mean, (kept.high - kept.low) / 2 if kept.n > 1 else 0.0, kept.n)
 
 
+def _words(condition: str) -> str:
+    """The text of a key of `CONDITIONS`, on one line."""
+    return CONDITIONS[condition][0].replace("\n", " ")
+
+
+def _names(remedies: Iterable[str]) -> str:
+    """A sentence that explains the labels of these keys of `REMEDIES`."""
+    return "Remedies: " + "; ".join(f"{name}: {REMEDIES[name].words}" for name in remedies) + "."
+
+
 def _percent(value: Estimate) -> str:
     """Whole percent; values near zero have no sign."""
     return f"{round(value.mean, 2) + 0.0:.0%}"
@@ -239,7 +259,10 @@ def _fairness_picture(measured: Measured, fair: Mapping[str, Estimate]) -> Pictu
     figure_style.grouped_bars(right, list(REMEDIES), bars)
     figure_style.accepted_range(right, 0.85, 1.2, "accepted as fair (0.85 to 1.2)")
     figure_style.finish(right, x="remedy", y="MPTCP / best single flow", legend="upper right", top=2.4)
-    caption = "Goodput on contended networks under each remedy; all senders use it. Means and 95% intervals."
+    caption = (
+        "Goodput with each remedy on networks with a single flow each, and MPTCP's goodput relative to the best single "
+        f"flow. All senders use the remedy. Means and 95% intervals. {_names(REMEDIES)}"
+    )
     held = of_flows(
         "MPTCP", {name: multipath(measured.runs(name, "contended"), DUAL) for name in REMEDIES},
         places=figure_style.bar_places(len(REMEDIES), 0, len(flows)), ordered=False,
@@ -253,19 +276,19 @@ def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]
     names = [name for name in REMEDIES if name != "none"]
     looks = dict(zip(IDLE, ("mptcp", "wifi", "3g"), strict=True))
     series = {
-        CONDITIONS[at][0].replace("\n", " "): (
+        _words(at): (
             figure_style.LOOKS[looks[at]],
             [(100 * cost[name][at].mean, 100 * cost[name][at].half_width) for name in names],
         )
         for at in IDLE
     }
     figure_style.grouped_bars(axes, names, series)
-    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="claim: 10%")
+    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="maximum of the claim: 10%")
     figure_style.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
-    caption = "The cost of each remedy without competing flows, compared with LIA."
+    caption = f"Throughput that each remedy costs without competing flows, compared with LIA only. {_names(names)}"
     held = [
         of_flows(
-            CONDITIONS[condition][0].replace("\n", " "),
+            _words(condition),
             {name: multipath(measured.runs(name, condition), DUAL) for name in names},
             places=figure_style.bar_places(len(names), at, len(IDLE)), ordered=False,
         )
@@ -284,7 +307,7 @@ def _window_picture(measured: Measured) -> Picture:
     figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left", top=1000)
     axes.set_yscale("log")
     axes.set_ylim(2, 1000)
-    caption = "The window of the subflow at 2.4 GHz with a competing single flow, logarithmic."
+    caption = "The congestion window of the subflow at 2.4 GHz with a competing single flow, on a logarithmic axis."
     runs = {REMEDIES[name].words: measured.one(name, "contended") for name in DRAWN}
     why = under_time(figure, axes, {words: (run, DUAL, interface("1")) for words, run in runs.items()})
     return Picture("ucl-wifi-e12-window", caption, figure, why)
@@ -306,8 +329,15 @@ def _limit_picture(measured: Measured) -> Picture:
         queue = one["local_queue"]
         figure_style.curve(axis, queue[0], queue[1] / 1e3, "send queue", figure_style.LOOKS["wifi"], markers=6)
         axis.axhline(1.5, color="#555555", linestyle=":", linewidth=1, label="one packet")
-        figure_style.finish(axis, x="time [s]", y="[kB]", title=CONDITIONS[condition][0], legend="upper right", top=12)
-    caption = "The limit QL of the published rule and the send queue, at 5 GHz, every 500 ms."
+        figure_style.finish(
+            axis,
+            x="time [s]",
+            y="limit and send queue [kB]",
+            title=CONDITIONS[condition][0],
+            legend="upper right",
+            top=12,
+        )
+    caption = "The send queue and its limit QL in the published rule, at 5 GHz, every 500 ms."
     return Picture("ucl-wifi-e12-limit", caption, figure)
 
 
@@ -327,10 +357,13 @@ def _elsewhere_picture(measured: Measured) -> Picture:
         figure_style.finish(
             axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52
         )
-    caption = "The rule and linked pacing on other networks; all senders use the remedy, except in the last panel."
+    caption = (
+        "Goodput with the rule and with linked pacing on other networks. All senders use the remedy, except in the "
+        f"last panel. {_names(COMPARED)}"
+    )
     held = [
         of_flows(
-            CONDITIONS[condition][0],
+            _words(condition),
             {name: multipath(measured.runs(name, condition), DUAL) for name in COMPARED},
             ordered=False,
             places=range(len(COMPARED)),

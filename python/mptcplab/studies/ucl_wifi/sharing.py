@@ -26,9 +26,9 @@ CASES: Mapping[str, tuple[str, Setup]] = {
     "same, ideal": ("one channel, ideal model", Setup("same", interference="ideal")),
 }
 SHOWN = ("same", "apart", "cross")
-MAIN = "one interference model for all"
-OTHER = "the ideal model on one channel"
-WHY = "the preset of figures 1 and 2, on all channels"
+MAIN = "one interference model for all channels"
+OTHER = "the ideal model if both networks use one channel"
+WHY = "the interference preset of figures 1 and 2 is used on all channels"
 
 
 def setup_of(case: str, direction: Literal["upload", "download"], congestion: str, effort: Effort) -> Setup:
@@ -65,11 +65,11 @@ class _Contest(Experiment):
         number = self.name.removeprefix("E")
         equal = Bound("of the single flow", 0.85, 1.15)
         statements = [
-            (f"E-{number}.1", "each subflow gets 0.85 to 1.15 of the single flow on its network",
+            (f"E-{number}.1", "each subflow gets 0.85 to 1.15 times the throughput of the single flow on its network",
              "an equal share on each link",
              {case: [Check(f"{CASES[case][0]}, network {at}", found, equal) for at, found in against(measured, case)]
               for case in CASES}),
-            (f"E-{number}.2", "MPTCP gets half of the total of the two networks (0.85 to 1.15 of it)",
+            (f"E-{number}.2", "MPTCP gets half of the total of the two networks (0.85 to 1.15 times this half)",
              "the sum of half of each link",
              {case: [Check(CASES[case][0], _half(measured, case), Bound("of half", 0.85, 1.15))] for case in CASES}),
         ]  # fmt: skip
@@ -78,7 +78,7 @@ class _Contest(Experiment):
                 case: [Check(CASES[case][0], _hosts(measured, case), Bound("of two hosts", 0.85, 1.15))]
                 for case in CASES
             }
-            words = "two radios in one host carry as much as two hosts with one each (0.85 to 1.15)"
+            words = "two radios in one host carry 0.85 to 1.15 times the throughput of two hosts with one radio each"
             statements.append(("E-5.3", words, "no additional interference penalty", hosts))
         facts = [
             self.fact(fact, statement, published=published, checks=_both(checks), main=MAIN, why=WHY)
@@ -107,8 +107,8 @@ class _Contest(Experiment):
         )  # fmt: skip
         way = "uplink" if self.direction == "upload" else "downlink"
         caption = (
-            f"Figure {number}: New Reno on each subflow, {way}: samples of all runs, and the throughput of each "
-            "subflow relative to the single flow, with 95% intervals."
+            f"Figure {number}: {way} with New Reno on each subflow. Distributions of the samples of all runs, and the "
+            "throughput of each subflow relative to the single flow on its network, with 95% intervals."
         )
         joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
         return Picture(f"ucl-wifi-e{number}-reno", caption, figure, under_distribution(figure, joint))
@@ -121,9 +121,9 @@ class Downlink(_Contest):
     title = "Downlink with New Reno on each subflow"
     direction = "download"
     setup = (
-        "A client with two interfaces and one client with one interface on each network, all at once, downlink. New "
-        "Reno on each subflow. The access points have queues of 100 packets. The cards have a residual loss of 0.1%, "
-        "without which a drop-tail queue favours one flow at random."
+        "A client with two interfaces, and on each network a further client with one interface, all at once, downlink. "
+        "MPTCP uses New Reno on each subflow. The access points have queues of 100 packets. The cards have a residual "
+        "loss of 0.1%; without losses, a drop-tail queue favours one flow at random."
     )
 
 
@@ -134,8 +134,8 @@ class Uplink(_Contest):
     title = "Uplink with New Reno on each subflow"
     direction = "upload"
     setup = (
-        "The network and flows of experiment E4, uplink: a client with two interfaces and one client on each network, "
-        "New Reno on each subflow. The medium gives each station an equal turn."
+        "The network and flows of experiment E4, uplink: a client with New Reno on two subflows, and on each network a "
+        "further client with one interface. The medium gives all stations equally many turns."
     )
 
 

@@ -48,10 +48,10 @@ class Growth(Experiment):
     title = "Congestion windows without a congestion signal"
     published = (PRODUCT, ROUND_TRIP)
     setup = (
-        "Uplink. The station retries after collisions, and its queue drops nothing; the only losses are the residual "
-        "ones of the cards. A case without losses is shown for comparison. First MPTCP with a single flow on each "
-        "network (figure 9), then one TCP flow alone for 150 s (figure 11). The queue of the host has 10,000 packets, "
-        "without small queues."
+        "Uplink. The station retries after collisions, and its queue drops nothing. The only losses are the residual "
+        "losses of the cards; runs without losses are shown for comparison. First, MPTCP competes with a single flow "
+        "on each network (figure 9); then, one TCP flow runs alone for 150 s (figure 11). The queue of the host holds "
+        "10,000 packets, and TCP small queues are off."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -107,28 +107,27 @@ class Growth(Experiment):
         facts = [
             fact(
                 "E-8.1", (
-                    "the window of every uplink flow is above the "
-                    "bandwidth-delay product (25 kB) in 90% of the samples "
-                    "after the start"
+                    "the window of every uplink flow exceeds the bandwidth-delay product (25 kB) in at least 90% of "
+                    "the samples after the start"
                 ), "consistently much greater than 25 kB",
                 lambda loss: [
-                    Check("with single flows", each(least, "crowd")(loss), Bound("share", low=0.9)),
-                    Check("alone", each(above)(loss), Bound("share", low=0.9)),
+                    Check("MPTCP with single flows", each(least, "crowd")(loss), Bound("share", low=0.9)),
+                    Check("TCP alone", each(above)(loss), Bound("share", low=0.9)),
                 ],
             ),
             fact(
                 "E-8.2", "the RTT of TCP grows to at least 20 times that of an idle ping (7 ms)",
                 "around 600 ms, and 7 ms by ping",
-                lambda loss: [Check(f"times 7 ms after {GROWTH_S:g} s", each(last_rtt)(loss), Bound("times", low=20))],
-                reason=f"One flow alone carries {rate:.1f} Mb/s here, about 10 in the study.",
+                lambda loss: [Check(f"RTT after {GROWTH_S:g} s / 7 ms", each(last_rtt)(loss), Bound("times", low=20))],
+                reason=f"One flow alone carries {rate:.1f} Mb/s in the simulator, and about 10 Mb/s in the study.",
             ),
             fact(
-                "E-8.3", "the window grows as the root of time: its square is linear (R² at least 0.95)",
+                "E-8.3", "the window grows as the square root of time: its square is linear in time (R² at least 0.95)",
                 "something resembling logarithmic growth",
                 lambda loss: [Check("R²", each(lambda run: _root_fit(run, one)[0])(loss), Bound("R²", low=0.95))],
                 reason=(
-                    "Without losses, each acknowledgement adds 1/cwnd, at the constant rate of the link: cwnd = "
-                    "sqrt(2 C t)."
+                    "Without losses, each acknowledgement adds 1/cwnd to the window. Acknowledgements arrive at a "
+                    "constant rate C, so cwnd = sqrt(2 C t)."
                 ),
             ),
             fact(
@@ -136,14 +135,14 @@ class Growth(Experiment):
                 "closely following the congestion window through the entire test",
                 lambda loss: [Check("correlation", each(follows)(loss), Bound("correlation", low=0.95))],
                 reason=(
-                    "The send queue is the value of ss (section 4.7.3 of the report): all "
-                    "unacknowledged data, which is the window."
+                    "The send queue is the value that ss prints (section 4.7.3 of the report). This value counts all "
+                    "unacknowledged data, which fill the window."
                 ), origin="by construction",
             ),
             fact(
                 "E-8.5", "TCP sees almost no loss: less than 1 in 1,000 segments", "very little loss",
                 lambda loss: [Check("retransmitted segments", each(lost)(loss), Bound("lost", high=0.001))],
-                reason="The only losses are those of the cards.", origin="by construction",
+                reason="The only losses are the residual losses of the cards.", origin="by construction",
             ),
         ]  # fmt: skip
         shown = "0%"
@@ -152,7 +151,7 @@ class Growth(Experiment):
 
 
 LOSSES = (RESIDUAL, "0%")
-WHY = "one residual loss for all experiments"
+WHY = "all experiments use the same residual loss"
 
 
 def _share_above(run: Run, flow: str, path: str) -> float:
@@ -194,8 +193,8 @@ def _crowd_picture(run: Run) -> Picture:
     PRODUCT.draw(axes)
     figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
     caption = (
-        "Figure 9: the windows of the two subflows of an uplink connection with a single flow on each network, with "
-        "cards without losses. This is not the judged network."
+        "Figure 9: the windows of the two subflows of an uplink connection with a single flow on each network. The "
+        f"cards have no losses here; for the verdicts, they lose {RESIDUAL} of the packets."
     )
     why = under_time(figure, axes, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e8-crowd", caption, figure, why)
@@ -208,7 +207,7 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     queue_times, queue = run.series("in_flight", flow=flow, path=f"if-{flow}")
     figure_style.curve(left, queue_times, queue / 1e3, "send queue (ss)", figure_style.LOOKS["wifi"], markers=6)
     fit = _law(run, flow, times)
-    left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
+    left.plot(times, fit, color="#222222", linestyle=":", label="model: sqrt(w² + 2 C t)")
     PRODUCT.draw(left)
     figure_style.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left", top=1000)
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
@@ -217,8 +216,8 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
     figure_style.finish(right, x="time [s]", y="RTT [ms]", legend="upper left", top=900)
     caption = (
-        "Figure 11: without losses, which is not the judged network, the window grows as the root of time, and so do "
-        "the queue of the host and the RTT. The three curves on the left coincide."
+        "Figure 11: without losses, the window grows as the square root of time, and so do the queue of the host and "
+        f"the RTT. The three curves on the left coincide. For the verdicts, cards lose {RESIDUAL} of the packets."
     )
     return Picture("ucl-wifi-e8-growth", caption, figure)
 
