@@ -103,7 +103,7 @@ def test_a_step_that_is_refused_leaves_nothing(hosts: Hosts, tmp_path: Path) -> 
     [
         (["setup", "--apply"], "several paths need two interfaces that are up"),
         (["setup", "--dry-run", "eth1", "eth2"], "add --gateway eth2=ADDRESS"),
-        (["setup", "--dry-run", "eth1", "wlan7"], "wlan7: no such interface is up"),
+        (["setup", "--dry-run", "eth1", "wlan7"], "wlan7: no interface with this name is up"),
         (["setup", "--dry-run", "--gateway", "eth2"], "expected DEVICE=ADDRESS"),
         (["check", "--peer", "10.0.0.1:0"], "expected HOST or HOST:PORT"),
         (["check", "--peer", "no..host"], "--peer no..host: invalid host name"),
