@@ -217,7 +217,7 @@ def test_it_takes_rights(tmp_path: Path) -> None:
 
 def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(bpf_objects.CannotBuild, match=r"clang is not installed.*: install clang and libbpf-dev"):
+    with pytest.raises(bpf_objects.CannotBuild, match="is not installed: install clang and libbpf-dev"):
         bpf_objects.build("lia", controllers.prefix())
 
 

@@ -147,7 +147,12 @@ def one_transfer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("experiment", "table", "change", "says"),
     [
-        ("cs244-rcvbuf/C1", "flows", filled("goodput", None), "flows.parquet has no goodput of the flow bulk with seed 1"),
+        (
+            "cs244-rcvbuf/C1",
+            "flows",
+            filled("goodput", None),
+            "flows.parquet has no goodput of the flow bulk with seed 1",
+        ),
         ("cs244-rcvbuf/C1", "flows", without("goodput"), "has no column 'goodput'"),
         ("cs244-rcvbuf/C1", "flows", without("flow"), "has no column 'flow'"),
         ("cs244-rcvbuf/C1", "paths", without("path"), "has no column 'path'"),
