@@ -224,9 +224,15 @@ impl Registry {
             let flows =
                 ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
             kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
-            kind_schema::add_policies(&mut schema, &flows, "congestion", &self.policies.congestion);
-            kind_schema::add_policies(&mut schema, &flows, "scheduler", &self.policies.schedulers);
-            kind_schema::add_policies(&mut schema, &flows, "path_manager", &self.policies.path_managers);
+            kind_schema::add_policies(&mut schema, &flows, "congestion", &self.policies.congestion, true);
+            kind_schema::add_policies(&mut schema, &flows, "scheduler", &self.policies.schedulers, true);
+            kind_schema::add_policies(
+                &mut schema,
+                &flows,
+                "path_manager",
+                &self.policies.path_managers,
+                false,
+            );
             schema
         })
     }
@@ -258,6 +264,13 @@ impl Registry {
     #[must_use]
     pub fn policies(&self) -> &Policies {
         &self.policies
+    }
+
+    /// Changes the congestion controllers, schedulers and path managers, for example to set their loaders.
+    #[must_use]
+    pub fn with_policies(mut self, change: impl FnOnce(&mut Policies)) -> Self {
+        change(&mut self.policies);
+        self.changed()
     }
 
     pub(crate) fn middleboxes(&self) -> &Kinds<middlebox::Maker> {

@@ -112,7 +112,9 @@ impl<'a> Walk<'a> {
             _ if names.is_empty() => return self.fail(path, "expected a string, in quotes".to_owned()),
             _ => return self.fail(path, format!("expected one of {}, in quotes", quoted(&names))),
         };
-        if !names.is_empty() && !names.contains(&text.as_str()) {
+        // The loader of a policy checks a name of its form, such as `module:Class`.
+        let is_loaded = has_pattern(schema) && text.contains(':');
+        if !names.is_empty() && !names.contains(&text.as_str()) && !is_loaded {
             let near = word_suggestion(&text, names.iter().copied());
             let own = table_form(schema).filter(|_| near.is_empty()).map_or("", |_| HOW_TO_ADD);
             return self.fail(path, format!("is not one of {}{near}{own}", quoted(&names)));
@@ -151,6 +153,12 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
         schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
     let described = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
+}
+
+/// Whether a schema has a form for names that match a pattern.
+fn has_pattern(schema: &Schema) -> bool {
+    let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
+    forms.any(|form| form.get("pattern").is_some())
 }
 
 /// The only table among `properties` that has `key`; `None` if none or several have it.

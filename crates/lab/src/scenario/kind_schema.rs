@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 use super::kinds::Kinds;
 use super::schema::{generator, tidy};
 
+/// Form of the name of a policy that is loaded instead of registered.
+const LOADED: &str = r"^.+:[A-Za-z_][A-Za-z0-9_.]*$";
+
 /// Adds the names of middleboxes, the keys of built-in middleboxes, and a table for the keys of middleboxes
 /// from other crates.
 pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
@@ -77,9 +80,20 @@ pub(crate) fn add_policies<T: ?Sized>(
     places: &[&str],
     key: &str,
     policies: &policy::Registry<T>,
+    is_loadable: bool,
 ) {
     let names = || policies.entries().iter().map(|entry| (entry.name(), entry.about()));
-    let kind = choice("The name; its parameters are in the same table. Required.", names());
+    let forms = |about| {
+        let mut names = choice(about, names());
+        if let (true, Some(Value::Array(forms))) = (is_loadable, names.get_mut("oneOf")) {
+            forms.push(json!({
+                "type": "string", "pattern": LOADED,
+                "description": "A Python class: `module:Class` or `file.py:Class` (docs/python-policies.md)"
+            }));
+        }
+        names
+    };
+    let kind = forms("The name; its parameters are in the same table. Required.");
     let table = json!({
         "type": "object", "properties": { "kind": kind }, "additionalProperties": true,
         "description": "A policy with parameters."
@@ -87,7 +101,7 @@ pub(crate) fn add_policies<T: ?Sized>(
     for place in places {
         let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);
         let Some(property) = property else { continue };
-        let mut forms = choice("", names());
+        let mut forms = forms("");
         if let Some(Value::Array(forms)) = forms.get_mut("oneOf") {
             forms.push(table.clone());
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::policy::{Factory, ParameterError, Parameters};
 
 type Make<T> = dyn Fn(&mut Parameters) -> Result<Factory<T>, ParameterError> + Send + Sync;
+type Load<T> = dyn Fn(&str, &Parameters) -> Option<Result<Factory<T>, String>> + Send + Sync;
 
 /// A named policy.
 pub struct Entry<T: ?Sized> {
@@ -58,19 +59,30 @@ pub enum UnknownPolicy {
         /// The error.
         error: ParameterError,
     },
+    /// The loader ([`Registry::set_loader`]) could not create the policy.
+    #[error("{kind} \"{name}\": {problem}")]
+    Load {
+        /// Type of the policy, such as "scheduler".
+        kind: &'static str,
+        /// Name in the scenario.
+        name: String,
+        /// Description of the problem.
+        problem: String,
+    },
 }
 
 /// The policies of one type.
 pub struct Registry<T: ?Sized> {
     kind: &'static str,
     entries: Vec<Entry<T>>,
+    loader: Option<Arc<Load<T>>>,
 }
 
 impl<T: ?Sized> Registry<T> {
     /// Creates an empty registry; `kind` names the type in messages, such as "scheduler".
     #[must_use]
     pub fn new(kind: &'static str) -> Self {
-        Self { kind, entries: Vec::new() }
+        Self { kind, entries: Vec::new(), loader: None }
     }
 
     /// Adds a policy, or replaces the one with the same name. `make` reads the parameters and returns the
@@ -100,6 +112,15 @@ impl<T: ?Sized> Registry<T> {
         self
     }
 
+    /// Sets the function that creates policies whose names are not registered, such as classes written in Python.
+    /// `load` returns `None` if the name cannot belong to it, and the problem as text if the policy cannot be created.
+    pub fn set_loader(
+        &mut self,
+        load: impl Fn(&str, &Parameters) -> Option<Result<Factory<T>, String>> + Send + Sync + 'static,
+    ) {
+        self.loader = Some(Arc::new(load));
+    }
+
     /// Returns the policy `name` with default parameters.
     ///
     /// # Errors
@@ -113,9 +134,16 @@ impl<T: ?Sized> Registry<T> {
     ///
     /// # Errors
     ///
-    /// If the name is not registered, or a parameter is invalid or unknown.
+    /// If the name is not registered and not loaded, or a parameter is invalid or unknown.
     pub fn find_with(&self, name: &str, mut parameters: Parameters) -> Result<Factory<T>, UnknownPolicy> {
         let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
+            if let Some(loaded) = self.loader.as_ref().and_then(|load| load(name, &parameters)) {
+                return loaded.map_err(|problem| UnknownPolicy::Load {
+                    kind: self.kind,
+                    name: name.into(),
+                    problem,
+                });
+            }
             let known = self.names().collect();
             return Err(UnknownPolicy::Name { kind: self.kind, name: name.into(), known });
         };
@@ -143,7 +171,7 @@ impl<T: ?Sized> Registry<T> {
 
 impl<T: ?Sized> Clone for Registry<T> {
     fn clone(&self) -> Self {
-        Self { kind: self.kind, entries: self.entries.clone() }
+        Self { kind: self.kind, entries: self.entries.clone(), loader: self.loader.clone() }
     }
 }
 

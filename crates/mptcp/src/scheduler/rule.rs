@@ -8,7 +8,7 @@ pub trait Scheduler: std::fmt::Debug + Send {
     fn name(&self) -> &'static str;
 
     /// Returns the index in `view.candidates` of the subflow to send on, or `None` to wait for a subflow that
-    /// is full now. All candidates are equally usable: regular subflows if any works, otherwise backups,
+    /// is full now. The index of a full subflow counts as `None`. All candidates are equally usable: regular subflows if any works, otherwise backups,
     /// otherwise new subflows on probation ([`crate::JOIN_PROBATION`]), otherwise subflows in a timeout.
     ///
     /// Called only with two or more candidates, of which at least one has space. It is called after every

@@ -112,6 +112,7 @@ impl<'a> PolicyKey<'a> {
             UnknownPolicy::Name { kind, name, known } => {
                 context.unknown(&self.path, kind, &name, known.into_iter())
             }
+            UnknownPolicy::Load { problem, .. } => context.error(&self.path, problem),
         })?;
         let built_in = of(Registry::built_in().policies()).names().any(|name| name == self.name);
         Ok(Chosen::new(self.name, built_in, self.values, make))

@@ -191,7 +191,10 @@ impl Connection {
 
     #[inline(never)]
     fn choose_among(&mut self, now: Instant) -> Option<usize> {
-        self.with_candidates(|own, candidates| own.scheduler.choose(&own.view(now, candidates)))
+        self.with_candidates(|own, candidates| {
+            let chosen = own.scheduler.choose(&own.view(now, candidates))?;
+            candidates.get(chosen)?.is_available.then_some(chosen)
+        })
     }
 
     pub(crate) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
