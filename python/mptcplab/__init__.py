@@ -22,12 +22,14 @@ if os.environ.get("MPTCPLAB_CORE"):
 
 if TYPE_CHECKING:
     from mptcplab._core import ScenarioError, __version__
+    from mptcplab.policies.base import CongestionControl, Scheduler
     from mptcplab.results.run import Run, Runs
     from mptcplab.run.batch import Interrupted
     from mptcplab.scenario.definition import Cell, Event, Flow, Path, Scenario, Station
 
 _HOMES = {
     "Cell": "scenario.definition",
+    "CongestionControl": "policies.base",
     "Event": "scenario.definition",
     "Flow": "scenario.definition",
     "Interrupted": "run.batch",
@@ -36,12 +38,14 @@ _HOMES = {
     "Runs": "results.run",
     "Scenario": "scenario.definition",
     "ScenarioError": "_core",
+    "Scheduler": "policies.base",
     "Station": "scenario.definition",
     "__version__": "_core",
 }
 
 __all__ = [
     "Cell",
+    "CongestionControl",
     "Event",
     "Flow",
     "Interrupted",
@@ -50,6 +54,7 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
     "Station",
     "__version__",
 ]

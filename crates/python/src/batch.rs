@@ -13,13 +13,14 @@ use pyo3::prelude::*;
 
 use crate::events::{Trace, filter};
 use crate::results::{Results, measure};
+use crate::run_failure::RunFailure;
 use crate::scenario::Scenario;
 use crate::slices::UnderWay;
 
 /// Maximum number of threads.
 const MAX_WORKERS: usize = 1024;
 
-type Outcome = (usize, Result<Results, String>);
+type Outcome = (usize, Result<Results, RunFailure>);
 
 /// Runs jobs on `workers` threads. Results arrive in order of completion; the number of threads never changes their
 /// content.
@@ -55,9 +56,12 @@ impl Batch {
                     let own = &under_way[worker];
                     own.begin(at);
                     let go_on = |reached| own.go_on(reached, &cancelled);
-                    let outcome = measure(scenario, *seed, None, *trace, go_on);
+                    // The thread keeps its state of the interpreter for the whole run, so that policies written in
+                    // Python do not create one for each call.
+                    let outcome =
+                        Python::attach(|py| py.detach(|| measure(scenario, *seed, None, *trace, go_on)));
                     own.end();
-                    let Some(outcome) = outcome.map_err(|error| error.to_string()).transpose() else {
+                    let Some(outcome) = outcome.transpose() else {
                         return;
                     };
                     if send.send((at, outcome)).is_err() {
@@ -79,13 +83,19 @@ impl Batch {
         let outcome = py.detach(|| {
             let outcomes = self.outcomes.lock().map_err(|e| e.to_string())?;
             match outcomes.recv_timeout(Duration::from_secs_f64(timeout.clamp(0.0, 3600.0))) {
-                Ok((at, Ok(results))) => Ok(Some((at, results))),
-                Ok((at, Err(error))) => Err(format!("run {at}: {error}")),
+                Ok(outcome) => Ok(Some(outcome)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
                 Err(RecvTimeoutError::Disconnected) => Err("no run is left, all have ended".to_owned()),
             }
         });
-        outcome.map_err(PyRuntimeError::new_err)
+        match outcome.map_err(PyRuntimeError::new_err)? {
+            None => Ok(None),
+            Some((at, Ok(results))) => Ok(Some((at, results))),
+            Some((at, Err(RunFailure::World(error)))) => {
+                Err(PyRuntimeError::new_err(format!("run {at}: {error}")))
+            }
+            Some((_, Err(RunFailure::Policy(error)))) => Err(error),
+        }
     }
 
     /// The running jobs, and their virtual time in seconds.

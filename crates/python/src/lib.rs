@@ -12,7 +12,9 @@ mod events;
 mod live;
 mod policies;
 mod results;
+mod run_failure;
 mod scenario;
+mod simulation;
 mod slices;
 
 use mptcp_lab::Registry;
@@ -30,7 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// # Errors
 /// Errors of the Python interpreter.
 pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
-    scenario::register(registry);
+    scenario::register(policies::with_python_classes(registry));
     module.add("ScenarioError", module.py().get_type::<scenario::ScenarioError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<scenario::Scenario>()?;
@@ -46,7 +48,13 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::nearest_word, module)?)?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_class::<policies::SendView>()?;
+    module.add_class::<policies::SendPath>()?;
+    module.add_class::<policies::CongestionView>()?;
+    module.add_class::<policies::CongestionPath>()?;
     module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
+    module.add_function(wrap_pyfunction!(policies::policy_seed, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(events::event_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(events::renamed_event_kinds, module)?)?;

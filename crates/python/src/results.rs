@@ -7,13 +7,15 @@ use std::sync::Mutex;
 
 use mptcp_lab::events::{Events, Filter};
 use mptcp_lab::measurements::{FlowSummary, LinkSummary, Measurements, Metric, Samples};
-use mptcp_lab::world::{RunError, World};
+use mptcp_lab::world::World;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 
 use crate::events::{self, Trace};
+use crate::policies::{self, RunState};
+use crate::run_failure::RunFailure;
 use crate::scenario::Scenario;
 use crate::slices;
 
@@ -124,20 +126,28 @@ pub(crate) fn measure(
     seed: u64,
     captures: Option<&PathBuf>,
     trace: Option<Filter>,
-    go_on: impl FnMut(mptcp_clock::Duration) -> bool,
-) -> Result<Option<Results>, RunError> {
-    let mut world = World::new(scenario, seed)?;
-    if let Some(directory) = captures {
-        world.capture(directory)?;
+    mut go_on: impl FnMut(mptcp_clock::Duration) -> bool,
+) -> Result<Option<Results>, RunFailure> {
+    let mut state = RunState::new(seed);
+    let results = state.within(|| {
+        let mut world = World::new(scenario, seed)?;
+        if let Some(directory) = captures {
+            world.capture(directory)?;
+        }
+        if let Some(filter) = trace {
+            world.observe(filter);
+        }
+        let start = std::time::Instant::now();
+        let go_on = |reached| !policies::has_failed() && go_on(reached);
+        let ended = slices::advance(&mut world, scenario.duration, go_on)?;
+        let wall = start.elapsed().as_secs_f64();
+        world.finish_captures()?;
+        Ok(ended.then(|| Results::new(world.finish(), wall)))
+    });
+    match state.take_failure() {
+        Some(error) => Err(RunFailure::Policy(error)),
+        None => results,
     }
-    if let Some(filter) = trace {
-        world.observe(filter);
-    }
-    let start = std::time::Instant::now();
-    let ended = slices::advance(&mut world, scenario.duration, go_on)?;
-    let wall = start.elapsed().as_secs_f64();
-    world.finish_captures()?;
-    Ok(ended.then(|| Results::new(world.finish(), wall)))
 }
 
 /// Runs one scenario. `captures` is a directory for one pcapng for each host and interface. `trace` selects events:
@@ -164,8 +174,7 @@ pub(crate) fn run(
     };
     let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref(), trace, &mut go_on));
     signal?;
-    let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    measured.ok_or_else(|| PyRuntimeError::new_err("the run was cancelled"))
+    measured?.ok_or_else(|| PyRuntimeError::new_err("the run was cancelled"))
 }
 
 /// Names and units of the metrics, in order of their numbers.

@@ -214,6 +214,14 @@ impl Scenario {
         self.inner.links.iter().map(|link| link.name.clone()).collect()
     }
 
+    /// Names of the schedulers and congestion controllers that are Python classes, each once.
+    #[getter]
+    fn python_policies(&self) -> Vec<String> {
+        let names = self.inner.flows.iter().flat_map(|flow| [flow.scheduler.kind(), flow.congestion.kind()]);
+        let names: std::collections::BTreeSet<_> = names.filter(|name| name.contains(':')).collect();
+        names.into_iter().map(str::to_owned).collect()
+    }
+
     /// Descriptions of the parts of the scenario that another crate has registered.
     #[getter]
     fn registered(&self) -> Vec<String> {

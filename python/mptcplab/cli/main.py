@@ -1,7 +1,8 @@
 """The command `mptcplab`: finds the subcommand, parses its arguments, runs it and reports errors.
 
-Owns exit codes and error messages. The codes are 0 for success, 1 for a failed run or claim, 2 for bad input and 130
-for Ctrl-C. An error is one line without a traceback. The subcommands are in `commands` and in plugins.
+Owns arguments, exit codes and error messages. The codes are 0 for success, 1 for a failed run or claim, 2 for bad input
+and 130 for Ctrl-C. An error is one line without a traceback, except an exception in a policy of the user. The commands
+are in `commands` and in plugins.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.cli.commands import COMMANDS
 from mptcplab.cli.common import BadInput, RunFailed
 from mptcplab.cli.settings import check_quoted
+from mptcplab.policies.errors import policy_error
 from mptcplab.util.files import NO_SPACE, BadFile, release
 from mptcplab.util.interruption import was_interrupted
 from mptcplab.util.optional_packages import OPTIONAL, missing
@@ -133,6 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _close_output()
         return 141
     except BaseException as error:
+        if (text := policy_error(error)) and not was_interrupted(error):
+            print(text, file=sys.stderr)
+            return 1
         code, output = _explain(error)
         if not output:
             raise

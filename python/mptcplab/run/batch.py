@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, TextIO
 from mptcplab import _core
 from mptcplab.results.run import Run, Runs
 from mptcplab.run.executors import Dispatch, WorkersLost, workers_of
+from mptcplab.run.local_processes import LocalProcesses, needs_no_guard
+from mptcplab.run.policy_payloads import with_policies
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -60,12 +62,24 @@ def run_jobs(  # noqa: PLR0913, RUF100 - what callers of a batch can choose
 ) -> Runs:
     """Runs the jobs; `on_result` gets the number and run of each finished job.
 
-    Without an executor, `workers` threads run them (default: the number of cores). With one, `workers` is the number of
-    its workers, if it does not report that number. Raises `Interrupted` with the finished runs on Ctrl-C, `Unfinished`
-    with them if an executor loses its workers, and `RuntimeError` for a run that fails.
+    Without an executor, `workers` threads run them (default: the number of cores). Policies written in Python run in
+    processes instead, or in one thread if a process would run the main script again. With an executor, `workers` is
+    the number of its workers, if it does not report that number.
+
+    Raises `Interrupted` with the finished runs on Ctrl-C, and `Unfinished` with them if an executor loses its workers.
+    A run that fails raises `RuntimeError`, and a policy its own exception.
     """
     if not jobs:
         return Runs([])
+    jobs = with_policies(jobs)
+    if executor is None and any(job.payload for job in jobs):
+        # Threads that run Python wait for each other.
+        workers = min(workers or default_workers(), len(jobs)) if needs_no_guard() else 1
+        if workers > 1:
+            with LocalProcesses(workers) as processes:
+                return run_jobs(
+                    jobs, workers=workers, executor=processes, quiet=quiet, label=label, on_result=on_result
+                )
     progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
     found = _Found(jobs)
     batch: _Threads | Dispatch

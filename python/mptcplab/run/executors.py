@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mptcplab import _core
+from mptcplab.policies.errors import with_remote_text
 from mptcplab.run import worker
 
 if TYPE_CHECKING:
@@ -89,9 +90,7 @@ class Dispatch:
                 done += 1
                 yield self._ready.popleft()
             if failure is not None:
-                failed = RuntimeError(f"run {failure.at}: {failure.message}")
-                failed.add_note(failure.traceback)
-                raise failed
+                raise _error(failure)
 
     def under_way(self) -> float:
         """Virtual time of the unfinished runs, s; unknown, so 0."""
@@ -195,6 +194,16 @@ def workers_of(executor: Executor, workers: int | None, default: int) -> int:
     """
     own = (getattr(executor, name, None) for name in ("num_workers", "_max_workers"))
     return workers or next((number for number in own if isinstance(number, int) and number > 0), default)
+
+
+def _error(failure: worker.Failure) -> Exception:
+    """The exception of a failed run: that of the policy, or an error with the traceback as a note."""
+    if failure.exception:
+        error: Exception = pickle.loads(failure.exception)  # noqa: S301 - bytes of a worker
+        return with_remote_text(error, failure.traceback)
+    failed = RuntimeError(f"run {failure.at}: {failure.message}")
+    failed.add_note(failure.traceback)
+    return failed
 
 
 def _read(future: Future[bytes]) -> worker.Outcome:

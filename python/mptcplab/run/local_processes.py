@@ -7,11 +7,15 @@ a process, so this executor starts another one.
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
+
+PACKAGE = Path(__file__).parents[1]
 
 
 class LocalProcesses(Executor):
@@ -44,6 +48,15 @@ class LocalProcesses(Executor):
         for process in list((vars(self._pool).get("_processes") or {}).values()) if error[0] else ():
             process.terminate()
         self.shutdown(cancel_futures=True)
+
+
+def needs_no_guard() -> bool:
+    """Whether new processes would not run the main script again: in a notebook, and in the commands of mptcplab.
+
+    A started process imports the main script. A script without `if __name__ == "__main__"` would run twice.
+    """
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return file is None or Path(file).stem == "mptcplab" or Path(file).is_relative_to(PACKAGE)
 
 
 def _ignore_interrupts() -> None:

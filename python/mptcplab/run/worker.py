@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mptcplab import _core
+from mptcplab.policies.errors import policy_error
 
 if TYPE_CHECKING:
     from mptcplab.results.model.events import Trace
 
 PROTOCOL = 5
 """Of pickle: the highest of Python 3.11, the oldest one that workers may have."""
-HOOKS: list[str] = []
+HOOKS: list[str] = ["mptcplab.policies.loading:install"]
 """Functions `module:name` that `prepare` calls with the payload of a job, in order."""
 
 
@@ -48,6 +49,8 @@ class Failure:
     at: int
     message: str
     traceback: str
+    exception: bytes = b""
+    """The pickled exception of a policy, which the sender raises; empty for other errors."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,23 @@ def _run(runs: Sequence[SentRun]) -> Outcome:
             scenario = _scenario(one.scenario, one.payload)
             finished.append((one.at, _core.run(scenario, one.seed, None, one.trace)))
         except Exception as error:  # noqa: BLE001 - any error belongs to the run
-            failure = Failure(one.at, _text(error), traceback.format_exc())
+            failure = _failure(one.at, error)
             break
     return Outcome(finished, failure, time.perf_counter() - start)
+
+
+def _failure(at: int, error: Exception) -> Failure:
+    """The failure of a run. An exception of a policy travels as an object, if it can be pickled."""
+    text = policy_error(error)
+    if text is None:
+        return Failure(at, _text(error), traceback.format_exc())
+    import cloudpickle
+
+    try:
+        exception = cloudpickle.dumps(error, PROTOCOL)
+    except Exception:  # noqa: BLE001 - an exception of the user may hold anything
+        exception = b""
+    return Failure(at, _text(error), text, exception)
 
 
 def _text(error: Exception) -> str:

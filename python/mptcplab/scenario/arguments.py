@@ -15,6 +15,7 @@ from os import PathLike, fspath
 from typing import Any, TypeVar, cast
 
 from mptcplab import _core
+from mptcplab.policies.loading import is_policy, register
 from mptcplab.util.user_input import nearest, shown
 
 MOST_SEED = 2**64 - 1
@@ -127,8 +128,8 @@ def plain(value: Any, place: str) -> Any:
         return plain(own | dict(more), place)
     if isinstance(value, Mapping):
         return {str(key): plain(item, _below(place, key)) for key, item in value.items() if item is not None}
-    if isinstance(value, PathLike):
-        return fspath(value)
+    if isinstance(value, PathLike) or is_policy(value):
+        return fspath(value) if isinstance(value, PathLike) else register(value)
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (str, bool)):

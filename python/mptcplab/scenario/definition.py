@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, Never
 
 from mptcplab import _core
+from mptcplab.policies.base import CongestionControl, Scheduler
 from mptcplab.results.model.events import REASONS, Trace
 from mptcplab.results.model.events import trace as read_trace
 from mptcplab.results.model.varied_values import typed
@@ -141,10 +142,10 @@ class Flow:
     permutation: int | None = None
     """A flow from each host of the `topology`."""
     paths: Sequence[str] | None = None
-    congestion: str | Mapping[str, Any] | None = None
-    """A name, or `{"kind": NAME, ...}` with parameters; the same holds for `scheduler` and `path_manager`."""
+    congestion: str | type[CongestionControl] | Mapping[str, Any] | None = None
+    """A name, a class, or `{"kind": NAME or class, ...}` with parameters; `scheduler` is alike."""
     coupling_scope: Literal["all", "shared"] | None = None
-    scheduler: str | Mapping[str, Any] | None = None
+    scheduler: str | type[Scheduler] | Mapping[str, Any] | None = None
     path_manager: str | Mapping[str, Any] | None = None
     subflows: int | None = None
     backup: Sequence[str] | None = None

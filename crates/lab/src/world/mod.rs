@@ -20,6 +20,7 @@ mod middleboxes;
 mod narrow;
 mod pool;
 mod ports;
+mod progress;
 mod recorder;
 mod recording;
 mod sampler;
@@ -51,6 +52,7 @@ use host::Host;
 use middleboxes::Middleboxes;
 use narrow::Narrow;
 use pool::Pool;
+pub use progress::{FlowProgress, SubflowProgress};
 use recorder::Recorder;
 use sampler::Sampler;
 

@@ -248,7 +248,7 @@ impl Sampler {
     }
 
     /// Index of the path of a subflow in `path_names`: the link at the opening host.
-    fn path_of(&self, hosts: &[Host], app: &App, subflow: &SubflowInfo, slot: usize) -> usize {
+    pub(super) fn path_of(&self, hosts: &[Host], app: &App, subflow: &SubflowInfo, slot: usize) -> usize {
         let opener = &hosts[app.from];
         // The address of the opening host.
         let is_opener =

@@ -1,0 +1,1 @@
+"""Schedulers and congestion controllers written in Python."""
