@@ -1,6 +1,6 @@
-"""`mptcplab new`: creates a Rust crate for your own policy, a scheduler or congestion controller.
+"""`mptcplab new`: creates a directory with a scheduler, a congestion controller or a study of the user.
 
-The crate tests the policy in a network and builds a simulator with it, without changes to mptcplab's own sources.
+A policy is a Python class, which needs no build; with `--rust`, it is a crate. A study is a Python package.
 """
 
 from __future__ import annotations
@@ -9,23 +9,35 @@ import argparse
 import re
 from pathlib import Path
 
+from mptcplab import __version__
 from mptcplab.cli.common import BadInput
 
 NAME = "new"
-HELP = "create a Rust crate with a scheduler or congestion controller of your own"
+HELP = "create a scheduler, a congestion controller or a study of your own"
 EXAMPLE = "mptcplab new scheduler mine"
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 KINDS = {
-    "scheduler": {"KIND": "scheduler", "KEYNAME": "scheduler", "DEFAULT": "minrtt", "METHOD": "scheduler"},
-    "congestion": {
+    "scheduler": {
+        "KIND": "scheduler",
+        "KEYNAME": "scheduler",
+        "DEFAULT": "minrtt",
+        "METHOD": "scheduler",
+        "APPLICATION": 'blocks = "16KB"\nrate = "6Mbit"',
+        "METRIC": "goodput,latency_p95_s",
+    },
+    "controller": {
         "KIND": "congestion controller",
         "KEYNAME": "congestion",
         "DEFAULT": "lia",
         "METHOD": "congestion",
+        "APPLICATION": "bulk = true",
+        "METRIC": "goodput",
     },
+    "study": {},
 }
-FILES = {
+OLD_KINDS = {"congestion": "controller"}
+RUST_FILES = {
     "Cargo.toml": "common/Cargo.toml.txt",
     "README.md": "common/README.md.txt",
     "scenario.toml": "common/scenario.toml.txt",
@@ -34,41 +46,67 @@ FILES = {
     "src/main.rs": "common/main.rs.txt",
     "src/policy.rs": "{kind}/policy.rs.txt",
 }
+PYTHON_FILES = {
+    "{module}.py": "python/{kind}.py.txt",
+    "README.md": "python/README.md.txt",
+    "scenario.toml": "python/scenario.toml.txt",
+}
+STUDY_FILES = {
+    "pyproject.toml": "study/pyproject.toml.txt",
+    "README.md": "study/README.md.txt",
+    "src/{module}/__init__.py": "study/init.py.txt",
+    "src/{module}/study.py": "study/study.py.txt",
+}
 COPIED = ("Cargo.lock", "rust-toolchain.toml")
-"""Files copied from the checkout, so that the crate uses the tested versions of Rust and of dependencies."""
+"""Files of the checkout with the tested versions, for a crate."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("kind", choices=list(KINDS), help="type of the policy")
-    parser.add_argument("name", metavar="NAME", help="name in scenarios, and of the new directory")
+    parser.add_argument("kind", choices=[*KINDS, *OLD_KINDS], metavar="KIND", help="scheduler, controller or study")
+    parser.add_argument("name", metavar="NAME", help="name of the new directory, and in scenarios")
+    parser.add_argument("--rust", action="store_true", help="create a Rust crate instead of a Python file")
     parser.add_argument(
-        "--checkout", type=Path, metavar="DIR", help="mptcplab sources (default: those of this command)"
+        "--checkout",
+        type=Path,
+        metavar="DIR",
+        help="mptcplab sources, for --rust (default: those of this command)",
     )
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Writes the crate."""
-    name = str(given.name)
+    """Writes the directory."""
+    name, kind = str(given.name), OLD_KINDS.get(given.kind, str(given.kind))
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
         raise BadInput(
             f"mptcplab: {name!r} must be a crate name: a to z, 0 to 9, - and _, a letter first, at most 40 characters"
         )
-    checkout = _checkout(given.checkout)
+    if given.rust and kind == "study":
+        raise BadInput("mptcplab: --rust: a study is a Python package; omit --rust")
+    checkout = _checkout(given.checkout) if given.rust else None
     target = Path(name)
     if target.exists():
         raise BadInput(f"mptcplab: {name} already exists; choose another name, or move it away")
-    words = KINDS[given.kind] | {"NAME": name, "MODULE": name.replace("-", "_"), "CHECKOUT": str(checkout)}
-    words["KEY"] = f"flows.*.{words['KEYNAME']}"
-    for file, template in FILES.items():
-        text = (TEMPLATES / template.format(kind=given.kind)).read_text(encoding="utf-8")
+    module = name.replace("-", "_")
+    words = KINDS[kind] | {"NAME": name, "MODULE": module, "CHECKOUT": str(checkout), "VERSION": __version__}
+    words["CLASS"] = "".join(part.capitalize() for part in module.split("_"))
+    words["KEY"] = f"flows.*.{words.get('KEYNAME')}"
+    files = RUST_FILES if given.rust else STUDY_FILES if kind == "study" else PYTHON_FILES
+    for file, template in files.items():
+        text = (TEMPLATES / template.format(kind=kind)).read_text(encoding="utf-8")
         for word, value in words.items():
             text = text.replace(f"@{word}@", value)
-        (target / file).parent.mkdir(parents=True, exist_ok=True)
-        (target / file).write_text(text, encoding="utf-8")
-    for file in COPIED:
-        (target / file).write_bytes((checkout / file).read_bytes())
-    print(f"created {name}/. Run cargo test in it to build and test it; the policy is in src/policy.rs")
+        place = target / file.format(module=module)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    if checkout is not None:
+        for file in COPIED:
+            (target / file).write_bytes((checkout / file).read_bytes())
+        print(f"created {name}/. Run cargo test in it to build and test it; the policy is in src/policy.rs")
+    elif kind == "study":
+        print(f"created {name}/. Run pip install -e {name}, then mptcplab reproduce {name} --quick")
+    else:
+        print(f"created {name}/. Run cd {name} && mptcplab run scenario.toml; the {words['KIND']} is in {module}.py")
     return 0
 
 
