@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 from mptcplab.plots import figure_style
 from mptcplab.results.text.flow_metrics import unit
+from mptcplab.util.files import write_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -95,6 +98,23 @@ def picture(
 
 Lines = dict[str, list[tuple[int, str]]]
 """By label of a line: number of the sweep point and flow at each value of the axis."""
+
+
+def write_picture(
+    found: SweepResults,
+    output: Path,
+    title: str,
+    *,
+    x: str | None = None,
+    facet: str | None = None,
+    draw: str = "lines",
+) -> None:
+    """Writes `picture` as PNG, SVG and PDF into a directory."""
+    figure = picture(found, title, x=x, facet=facet, draw=draw)
+    lines, dots = figure_style.both(figure)
+    write_bytes(output / "sweep.png", dots)
+    write_bytes(output / "sweep.svg", lines)
+    write_bytes(output / "sweep.pdf", figure_style.pdf(figure))
 
 
 def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:

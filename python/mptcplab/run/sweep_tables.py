@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.results.model.tables import FLOW_NUMBERS
 from mptcplab.results.text.flow_metrics import unit
 from mptcplab.results.text.reasons import LONG, ended_early
-from mptcplab.stats.statistics import Estimate, Paired, estimate, paired
+from mptcplab.stats.statistics import Estimate, Paired, estimate, holm, paired
 from mptcplab.util.user_input import BadResult, choose
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class SweepResults:
 
     def compared(self, text: str) -> list[list[str]]:
         """The differences from the points with KEY=VALUE (`text`), one row per point, flow and metric."""
-        rows = [[*self.vary, "flow", "metric", "difference", "p", "d_z"]]
+        rows = [[*self.vary, "flow", "metric", "difference", "p (Holm)", "d_z"]]
         for at, flow, metric, found in self._pairs(text):
             units = unit(metric)[0]
             name = f"{metric} [{units}]" if units else metric
@@ -185,6 +186,7 @@ class SweepResults:
         return found
 
     def _pairs(self, text: str) -> list[tuple[int, str, str, Paired]]:
+        """The pairs of `compared`, with p-values that are corrected for their number."""
         key, value = self.check_reference(self.vary, text)
         pairs = []
         for at, point in enumerate(self.points):
@@ -192,12 +194,17 @@ class SweepResults:
                 continue
             other = self.points.index(point | {key: value})
             for flow in self.flows:
-                for metric in self.metrics:
-                    both = zip(self._values[at, flow, metric], self._values[other, flow, metric], strict=True)
-                    known = [pair for pair in both if not math.isnan(sum(pair))]
-                    first, second = [pair[0] for pair in known], [pair[1] for pair in known]
-                    pairs.append((at, flow, metric, paired(first, second)))
-        return pairs
+                pairs += [(at, flow, metric, self.paired(at, other, flow, metric)) for metric in self.metrics]
+        corrected = holm([pair.p for *_, pair in pairs])
+        return [
+            (at, flow, metric, replace(pair, p=p)) for (at, flow, metric, pair), p in zip(pairs, corrected, strict=True)
+        ]
+
+    def paired(self, point: int, other: int, flow: str, metric: str) -> Paired:
+        """The values of a point minus those of another one, by seed; seeds without both values are omitted."""
+        both = zip(self._values[point, flow, metric], self._values[other, flow, metric], strict=True)
+        known = [pair for pair in both if not math.isnan(sum(pair))]
+        return paired([pair[0] for pair in known], [pair[1] for pair in known])
 
     def _title(self, flow: str, metric: str) -> str:
         units = unit(metric)[0]

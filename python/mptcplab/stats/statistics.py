@@ -176,6 +176,16 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
     return Paired(found, 2 * (1 - _t_distribution(t, found.n - 1)), found.mean / spread)
 
 
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """P-values corrected for their number (Holm, Scandinavian Journal of Statistics, 1979); NaN stays NaN."""
+    known = sorted((p, at) for at, p in enumerate(probabilities) if not math.isnan(p))
+    corrected, largest = list(probabilities), 0.0
+    for rank, (p, at) in enumerate(known):
+        largest = max(largest, min(1.0, (len(known) - rank) * p))
+        corrected[at] = largest
+    return corrected
+
+
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
     """The quantile of Student's t distribution, by Newton's method or bisection."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mptcplab.cli.common import (
     BadInput,
@@ -129,7 +129,9 @@ def execute(given: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     if given.output:
-        _draw(found, given.output, scenario.name, {**axes, "draw": given.draw})
+        from mptcplab.plots.sweep_plot import write_picture
+
+        write_picture(found, given.output, scenario.name, **axes, draw=given.draw)
     if given.json:
         print_json(found.documents(given.compare))
         return 0
@@ -215,18 +217,6 @@ def _print_results(found: SweepResults, compare: str | None) -> None:
         print()
         print(table(found.compared(compare)))
         print(
-            "paired by seed: mean difference with its 95% interval, p of Student's paired t test, and Cohen's d_z "
-            "(mean difference over its standard deviation)"
+            "paired by seed: mean difference with its 95% interval, Cohen's d_z, and p of the paired t test, corrected "
+            "by Holm's method"
         )
-
-
-def _draw(found: SweepResults, output: Path, title: str, how: dict[str, str]) -> None:
-    from mptcplab.plots import figure_style
-    from mptcplab.plots.sweep_plot import picture
-    from mptcplab.util.files import write_bytes
-
-    figure: Any = picture(found, title, **how)
-    lines, dots = figure_style.both(figure)
-    write_bytes(output / "sweep.png", dots)
-    write_bytes(output / "sweep.svg", lines)
-    write_bytes(output / "sweep.pdf", figure_style.pdf(figure))
