@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 
 use super::congestion_view::{CongestionView, threshold};
 use super::failure;
-use super::loading::PythonClass;
+use super::python_class::PythonClass;
 
 /// An object of a Python class, for one connection.
 pub(super) struct PythonCongestion {
@@ -178,7 +178,7 @@ impl CongestionControl for PythonCongestion {
     }
 
     fn needs_marks(&self) -> bool {
-        self.class.needs_ecn
+        self.class.needs_ecn()
     }
 
     fn needs_samples(&self) -> bool {

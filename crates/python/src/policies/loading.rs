@@ -14,33 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::congestion::PythonCongestion;
+use super::python_class::PythonClass;
 use super::scheduler::PythonScheduler;
-
-/// A class with its parameters.
-pub(super) struct PythonClass {
-    name: &'static str,
-    class: Py<PyAny>,
-    parameters: Py<PyDict>,
-    /// Names of the methods that the class defines.
-    methods: HashSet<String>,
-    /// The value of `needs_ecn`.
-    pub(super) needs_ecn: bool,
-}
-
-impl PythonClass {
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    pub(super) fn has(&self, method: &str) -> bool {
-        self.methods.contains(method)
-    }
-
-    /// Creates an object of the class.
-    pub(super) fn instance(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        Ok(self.class.bind(py).call((), Some(self.parameters.bind(py)))?.unbind())
-    }
-}
 
 /// Lets scenarios name schedulers and congestion controllers written in Python.
 pub(crate) fn with_python_classes(registry: Registry) -> Registry {
@@ -84,7 +59,7 @@ fn find(py: Python<'_>, key: &str, name: &str, parameters: &Parameters) -> PyRes
     }
     let loading = py.import("mptcplab.policies.loading")?;
     let (class, methods, needs_ecn) = loading.call_method1("load", (key, name, &values))?.extract()?;
-    Ok(PythonClass { name: interned(name)?, class, parameters: values.unbind(), methods, needs_ecn })
+    Ok(PythonClass::new(interned(name)?, class, values.unbind(), methods, needs_ecn))
 }
 
 /// A copy of the name that lives as long as the process, because policies have static names. Each name is kept once.

@@ -8,6 +8,7 @@ mod congestion;
 mod congestion_view;
 mod failure;
 mod loading;
+mod python_class;
 mod scheduler;
 mod send_view;
 mod state;

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::failure;
-use super::loading::PythonClass;
+use super::python_class::PythonClass;
 use super::send_view::{SendPath, SendView};
 
 /// An object of a Python class, for one connection.
