@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from mptcplab import _core
+from mptcplab.results.model import data_frames
 from mptcplab.results.model.events import REASONS
 from mptcplab.results.model.measured_run import MeasuredRun
 from mptcplab.util.optional_packages import need
@@ -59,9 +60,13 @@ class Run(MeasuredRun):
         """One row per block of application-limited traffic; empty without such traffic."""
         return Runs([self]).blocks
 
-    def to_pandas(self) -> Any:
-        """The samples as a pandas data frame; needs pandas."""
-        return self.samples.to_pandas()
+    def to_pandas(self, table: str = "samples") -> Any:
+        """A table as a pandas data frame: samples, flows, paths, links, blocks or events. Needs pandas."""
+        return data_frames.to_pandas(self, table)
+
+    def to_polars(self, table: str = "samples") -> Any:
+        """A table as a polars data frame. Needs polars."""
+        return data_frames.to_polars(self, table)
 
     def summary(self) -> str:
         """A summary as text."""
@@ -132,6 +137,14 @@ class Runs(Sequence[Run]):
     def __iter__(self) -> Iterator[Run]:
         """The runs in order."""
         return iter(self._runs)
+
+    def to_pandas(self, table: str = "flows") -> Any:
+        """A table of all runs as a pandas data frame, with a column for each varied key. Needs pandas."""
+        return data_frames.to_pandas(self, table)
+
+    def to_polars(self, table: str = "flows") -> Any:
+        """A table of all runs as a polars data frame. Needs polars."""
+        return data_frames.to_polars(self, table)
 
     @property
     def samples(self) -> pa.Table:

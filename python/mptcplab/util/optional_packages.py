@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-OPTIONAL = ("pyarrow", "matplotlib", "pandas", "rich", "distributed")
+OPTIONAL = ("pyarrow", "matplotlib", "pandas", "polars", "rich", "distributed")
 EXTRAS = {"distributed": "'mptcplab[cluster]'"}
 """The extra of mptcplab for packages that belong together with others."""
 
