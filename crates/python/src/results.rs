@@ -1,4 +1,4 @@
-//! Measurements of a run as Python objects.
+//! Runs a scenario, and returns its measurements as Python objects.
 //!
 //! Owns the conversion to columns and dictionaries, and the pickled form; measures nothing but the wall-clock time.
 

@@ -1,4 +1,4 @@
-"""One step of an environment: the simulation between two decisions, and its measurements.
+"""One step of a reinforcement learning environment: the simulation between two decisions, and its measurements.
 
 Owns the simulation and the difference between two states. `Step` is the argument of a reward function.
 """

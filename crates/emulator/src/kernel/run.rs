@@ -1,4 +1,5 @@
-//! Runs all flows of a scenario on kernel sockets, and returns the tables of the simulator.
+//! Runs all flows of a scenario on kernel sockets over emulated links, to compare Linux's MPTCP with the
+//! simulator. The measurements have the form of the simulator's tables.
 //!
 //! Owns two threads per flow, one for each end, and the check that the kernel applied the socket options. A
 //! tally has the counters of a flow; the course samples all flows and links until the run ends.

@@ -1,6 +1,7 @@
-//! MPTCP endpoints in the words of `ip mptcp endpoint` (iproute2, ip-mptcp(8)).
+//! MPTCP endpoints in the words of `ip mptcp endpoint` (iproute2, ip-mptcp(8)): the parameter `endpoints` of the path
+//! manager `kernel`, which follows Linux's rules.
 //!
-//! Owns the text form and its errors. Never decides about subflows (`kernel`).
+//! Owns the text form and its errors. Never decides about subflows; the file `kernel.rs` does.
 
 use std::net::IpAddr;
 

@@ -1,7 +1,7 @@
 //! The tables `paths` and `links` of a scenario file, and the keys of their directions.
 //!
-//! In `table!`, `with NAME: TABLE` adds the keys of another table. `kind NAME` adds a key for an element that
-//! the registry defines, such as a loss model.
+//! The macro `table!` creates a struct for a table of the file, with its JSON Schema. In it, `with NAME: TABLE` adds
+//! the keys of another table. `kind NAME` adds a key for an element that the registry defines, such as a loss model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
