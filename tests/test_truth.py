@@ -317,7 +317,7 @@ def test_a_flow_that_ends_before_the_warm_up_has_no_rate(cli: Cli, tmp_path: Pat
     )
     assert not re.search(r"nan|goodput|aggregation", output), output
     output = cli("sweep", "file.toml", *late, "--vary", "flows.file.scheduler=minrtt,ontime", "--seeds", "2").stdout
-    assert "file ended before the warm-up in 4 of 4 runs, which have no goodput" in output
+    assert "file ended before the warm-up was over in 4 of 4 runs, which have no goodput" in output
     assert not re.search(r"nan|0\.00|changed no mean", output), output
     output = cli("why", "file.toml", *late, "--seeds", "1").stdout
     assert re.search(

@@ -1,10 +1,10 @@
 //! The real-time driver of an emulation: one thread that passes packets between network devices and the
 //! simulated links of [`Emulation`].
 //!
-//! The plan lists the hosts of a scenario and their devices, the ends of links at hosts. A port is the index
-//! of a device among all devices. Owns the thread. It reads up to [`BATCH`] packets per device, writes the
-//! packets that are due, sleeps until the next departure, and measures how late it writes each packet.
-//! Allocates nothing per packet. Never creates devices.
+//! The plan lists the hosts of a scenario and their devices. A device is the end of a link at a host. A port
+//! is the index of a device among all devices. Owns the thread. It reads up to [`BATCH`] packets per device,
+//! writes the packets that are due, sleeps until the next departure, and measures how late it writes each
+//! packet. Allocates nothing per packet. Never creates devices.
 
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::fd::AsFd;

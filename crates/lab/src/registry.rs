@@ -1,8 +1,8 @@
 //! The registry: all middleboxes, loss models, queue disciplines and applications that a scenario can name.
 //!
-//! A kind is one such type. It is built in, or another crate registers it here. Owns the lists of kinds, and
-//! their part of the JSON schema and of the reference page. `mptcp::policy` has the lists of congestion
-//! controllers, schedulers and path managers.
+//! A kind is one named model of these, such as one middlebox or one queue discipline. It is built in, or
+//! another crate registers it here. Owns the lists of kinds, and their part of the JSON schema and of the
+//! reference page. `mptcp::policy` has the lists of congestion controllers, schedulers and path managers.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 

@@ -26,8 +26,8 @@ pub struct Parameters {
     pub queue: QueueLimit,
     /// A queue discipline, which replaces `queue` and `mark`. Wires only.
     pub discipline: Option<QueueKind>,
-    /// A recording of delivery opportunities, which replaces `rate`. Then `rate` only converts a queue limit
-    /// in time to bytes. Wires only.
+    /// A recording of delivery opportunities, which replaces `rate`. Then `rate` serves only to convert a
+    /// queue limit that is given as a time to bytes. Wires only.
     pub trace: Option<Trace>,
     /// Queue length above which an arriving ECN-capable frame is marked (K of DCTCP; RFC 3168 section 5).
     /// `None` marks no frames. Wires only.

@@ -38,7 +38,8 @@ impl Results {
     }
 }
 
-/// Columns of the core until Python uses them, and then numpy's. They are taken at most once.
+/// Columns in the form of the core until Python first asks for them, and from then on as numpy arrays. They
+/// are taken at most once.
 struct Columns<T> {
     slot: Mutex<Option<Slot<T>>>,
     converted: fn(Python<'_>, T) -> PyResult<Bound<'_, PyDict>>,

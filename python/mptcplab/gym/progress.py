@@ -92,7 +92,7 @@ REWARDS: dict[str, Reward] = {
     "goodput": lambda step: step.goodput / 1e6,
     "latency": lambda step: -step.latency,
 }
-"""Goodput in Mb/s; minus the mean latency of blocks in seconds."""
+"""`goodput`: goodput in Mb/s. `latency`: the negative mean latency of blocks, in seconds."""
 
 
 def reward_of(reward: str | Reward) -> Reward:

@@ -1,6 +1,6 @@
 """The style of all figures.
 
-Owns colours, lines and markers, so that curves are distinguishable in grey, and the form of axes and published values.
+Owns the form of axes and published values, and colours, lines and markers that keep curves distinguishable in grey.
 Selects no data. matplotlib is loaded when something is drawn, because most commands draw nothing.
 """
 

@@ -273,7 +273,7 @@ def asked(found: Reproduction) -> list[str]:
 
 
 def _parts(study: Study) -> list[str]:
-    """A study, or its selected experiments if there are others."""
+    """The name of a study, or the names of its selected experiments if not all are selected."""
     known, _ = all_studies()
     own = [experiment.name for experiment in study.experiments]
     if study.name not in known or own == [experiment.name for experiment in known[study.name].experiments]:

@@ -47,7 +47,7 @@ class SweepResults:
         self._waited: dict[str, tuple[int, float]] = {}
         # Metrics that at least one run has.
         self._measured: dict[str, None] = {}
-        # By flow: the number of runs that ended before the warm-up.
+        # By flow: the number of runs in which it ended before the end of the warm-up.
         self._early: dict[str, int] = {}
         # Eight bytes per value, for sweeps of 100,000 runs.
         self._values: dict[tuple[int, str, str], array[float]] = {}
@@ -90,7 +90,8 @@ class SweepResults:
             for flow, (count, longest) in self._waited.items()
         ]
         over = [
-            f"{flow} ended before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
+            f"{flow} ended before the warm-up was over in {count} of {runs} runs, "
+            f"which have no {' and no '.join(rates)}"
             for flow, count in self._early.items()
         ]
         return [*absent, *waited, *over]

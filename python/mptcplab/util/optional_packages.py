@@ -9,7 +9,7 @@ import importlib
 
 OPTIONAL = ("pyarrow", "matplotlib", "pandas", "polars", "rich", "distributed")
 EXTRAS = {"distributed": "'mptcplab[cluster]'"}
-"""The extra of mptcplab for packages that belong together with others."""
+"""By package: the extra of mptcplab to install instead, for a package that is used together with others."""
 
 
 def missing(package: str) -> str:

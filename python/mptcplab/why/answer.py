@@ -174,7 +174,7 @@ class Answer:
 
     @property
     def early(self) -> list[FlowRow]:
-        """The flow in the runs in which it ended before the warm-up."""
+        """The rows of the flow in the runs in which it ended before the warm-up did."""
         return [row for row in (run.flow(self.flow) for run in self.runs) if reasons.ended_early(row)]
 
     def _nothing_alone(self) -> list[str]:

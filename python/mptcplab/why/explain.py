@@ -60,7 +60,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     from mptcplab import ScenarioError
 
     rows = [run.flow(flow) for run in runs]
-    # A path on which plain TCP ended before the warm-up has no goodput to compare with.
+    # A path on which plain TCP ended before the end of the warm-up has no goodput to compare with.
     alone = {path: own for path, own in alone.items() if not any(reasons.ended_early(run.flow(flow)) for run in own)}
     most = reasons.capacity(rows[0])
     singles = {path: _goodput(own, flow) for path, own in alone.items()}
@@ -173,5 +173,9 @@ def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
 
 
 def _rates_of(runs: Sequence[Run], flow: str) -> list[float]:
-    """Goodput in each run, Mb/s. The time includes a long handshake, because another first path may shorten it."""
+    """Goodput in each run, Mb/s.
+
+    The time over which it is averaged includes a long handshake, because a tested change of the first path may shorten
+    the handshake.
+    """
     return [reasons.comparable_rate(run.flow(flow)) / 1e6 for run in runs]

@@ -2,7 +2,8 @@
 //!
 //! Owns the table of samples, which has the form of the simulator's. A course takes the samples in one
 //! thread. Other threads, of `kernel` (Linux's sockets) or `wire` (mptcplab's stack), move the data and count
-//! it in a tally for each flow.
+//! it in a tally for each flow. For these threads, `load` converts the traffic of a flow to a direction,
+//! bytes and times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,8 @@
 //! The flows of a scenario on kernel sockets, over the emulated links, to compare Linux with the simulator.
 //!
-//! Owns the mapping from flows to sockets. `ability` compares features, `ends` has the sockets, `run` the
-//! threads. Never creates namespaces or devices.
+//! Owns the mapping from flows to sockets. `ability` finds what the kernel lacks of each flow's congestion
+//! control, MPTCP version, scheduler, path manager, mechanisms, send-queue rule, traffic and paths. `ends`
+//! has the sockets, `run` the threads. Never creates namespaces or devices.
 
 mod ability;
 mod ends;

@@ -1,8 +1,8 @@
 //! Construction of a world, the running simulation, from a scenario: nodes, links, addresses, endpoints,
 //! flows, events.
 //!
-//! Links see only the length and the label of a frame; the label is a number that identifies flow, interface
-//! and subflow. Owns the order of these steps, because later ones refer to the results of earlier ones.
+//! Owns the order in which these parts are built, because later parts refer to earlier ones. Links see only
+//! the length and the label of a frame; the label is a number that identifies flow, interface and subflow.
 
 mod lookup;
 mod queues;
@@ -159,8 +159,8 @@ impl<'a> Builder<'a> {
                 ..flow_config(self.scenario, flow, |path| self.interface_named(from, path))
             };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            // Each flow has its own port, so the listener needs only this flow's configuration. Interfaces and
-            // backups are those of the client.
+            // Each flow has its own port, so the listener needs only this flow's configuration. `interfaces`
+            // and `backups` name interfaces of the client, so the listener has none.
             let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));

@@ -1,6 +1,8 @@
-//! System calls for [`Sleeper`](crate::Sleeper) and for threads in network namespaces.
+//! System calls for precise sleep, thread priority and network namespaces.
 //!
-//! Owns the calls of timers, poll(2), namespaces and thread priority.
+//! [`Sleeper`](crate::Sleeper) needs the clock, timers and poll(2). The thread of the emulator that forwards
+//! packets needs a real-time priority ([`run_first`](crate::run_first)). Threads that work on a host of a
+//! scenario need setns(2) to enter the network namespace of this host ([`enter`](crate::namespace::enter)).
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

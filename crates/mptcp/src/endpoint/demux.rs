@@ -1,8 +1,8 @@
 //! Demultiplexing: finds the connection and the subflow of a segment by four-tuple, by token (RFC 8684
 //! section 3.2) or by listening port.
 //!
-//! Owns the lookup tables and the secret of the endpoint. The secret keys the tables, the timestamp offsets
-//! and the SYN cookies. Never stores anything for an unknown host.
+//! Owns the lookup tables and the secret of the endpoint. The secret is the key of the hashes of the tables,
+//! of the timestamp offsets and of the SYN cookies. Never stores anything for an unknown host.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};

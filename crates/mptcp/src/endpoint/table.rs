@@ -25,7 +25,7 @@ pub(crate) struct Slot {
     pub listener_port: Option<u16>,
     /// Whether the handshake of the connection is unfinished.
     pub opening: bool,
-    /// Received payload of the connection, bytes, as last added to the endpoint's pool.
+    /// Bytes of received payload of the connection, as last counted in the endpoint's total.
     pub held: u64,
     generation: u32,
 }

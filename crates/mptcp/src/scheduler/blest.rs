@@ -105,7 +105,8 @@ mod tests {
     fn waits_exactly_while_the_window_is_too_small() {
         let mut candidates = pair();
         let mut blest = Blest::new(0.01);
-        // In 5 RTTs the fast subflow sends (10 + 4/2) * 5 segments, plus the segment in question.
+        // The window must hold the (10 + 4/2) * 5 segments that the fast subflow sends in 5 of its RTTs, and
+        // the segment in question on the slow subflow.
         assert_eq!(choose(&mut blest, &candidates, 61 * MSS), Some(1));
         assert_eq!(choose(&mut blest, &candidates, 61 * MSS - 1), None);
         candidates[1].in_flight = 7 * MSS;

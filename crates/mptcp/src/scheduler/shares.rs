@@ -37,6 +37,7 @@ pub(crate) fn choose(view: &SendView<'_>, model: &impl ArrivalModel) -> Option<u
         view.unsent as f64 > earlier
     };
     let available = (0..view.candidates.len()).filter(|&at| view.candidates[at].is_available);
-    // The earliest available subflow gets data if any does: a later arrival means that the others get more.
+    // If any available subflow gets data, the one with the earliest arrival does: the later the arrival, the
+    // more data the other subflows can deliver before it.
     available.min_by(by_arrival).filter(receives_data)
 }

@@ -37,7 +37,7 @@ pub struct TokenBucket {
 pub struct TokenBucketQueue {
     settings: TokenBucket,
     packets: PacketFifo,
-    /// Tokens at the time `seen`, as the time in which the bucket gains them.
+    /// Tokens at the instant `seen`, expressed as the time that the bucket needs to gain them.
     tokens: Duration,
     seen: Instant,
 }

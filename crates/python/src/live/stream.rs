@@ -28,7 +28,8 @@ pub struct MptcpStream {
 
 impl MptcpStream {
     pub(super) fn new(stream: mptcp_live::MptcpStream) -> PyResult<Self> {
-        // The stream waits one slice at a time; `timeout` holds the timeout from Python.
+        // A call on the inner stream waits at most `SLICE`; `patiently` repeats it until the timeout that
+        // Python set (`timeout`).
         stream.set_read_timeout(Some(SLICE))?;
         stream.set_write_timeout(Some(SLICE))?;
         Ok(Self { inner: RwLock::new(Some(Arc::new(stream))), timeout: RwLock::new(None) })

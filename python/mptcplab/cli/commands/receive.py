@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--listen",
         required=True,
         metavar="[ADDRESS]:PORT",
-        help="address and port to listen on (default: all addresses of the endpoint)",
+        help="address and port to listen on; without ADDRESS, all addresses of the endpoint",
     )
     parser.add_argument(
         "--output", metavar="FILE", help="output file; - is standard output (default: count the bytes only)"

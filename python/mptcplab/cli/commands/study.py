@@ -28,11 +28,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment", metavar="STUDY/EXPERIMENT", help=("experiment, such as cs244-rcvbuf/C1; see mptcplab list")
     )
-    parser.add_argument("--toml", action="store_true", help="print one scenario with all default values (see --point)")
+    parser.add_argument(
+        "--toml",
+        action="store_true",
+        help="print one scenario as TOML, with all default values written out (see --point)",
+    )
     parser.add_argument(
         "--point",
         metavar="NAME",
-        help="scenario to print (default: the first with several paths that claims use)",
+        help="scenario to print (default: the first multipath scenario that claims use)",
     )
     add_set(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write every scenario to a file in DIR")
@@ -110,7 +114,7 @@ def _word(part: str | float) -> str:
 
 
 def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> str:
-    """The name of the selected scenario; by default, the first with MPTCP over several paths that claims use."""
+    """The name of the selected scenario; by default, the first that claims use and has MPTCP over several paths."""
     from mptcplab.util.user_input import choose
 
     if wanted is not None:

@@ -228,8 +228,9 @@ def _summary(rows: list[Row]) -> list[str]:
         "saturate their paths on simulator and kernel",
         f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} with "
         "MPTCP",
-        f"longest stall within 0.3 s: {_of(sum(row.stalls_agree for row in shared), len(shared))} with MPTCP, "
-        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} with longer stalls on simulator or kernel",
+        f"longest stall within 0.3 s of the kernel's: {_of(sum(row.stalls_agree for row in shared), len(shared))} with "
+        f"MPTCP; {_of(sum(row.stalls_agree for row in stalled), len(stalled))} with a stall of more than 0.3 s on "
+        "simulator or kernel",
     ]
 
 

@@ -23,7 +23,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "queues",
-        "1000 packets, Mininet's default; in A2-clean, 80 ms of WiFi and 2 s of 3G, as in study C",
+        "1000 packets, Mininet's default; in A2-clean, the data of 80 ms on WiFi and of 2 s on 3G, as in study C",
         "not specified",
     ),
     Assumption("jitter on A2-clean", "0.2 ms", "runs without loss would otherwise be the same for all seeds"),
@@ -31,8 +31,8 @@ ASSUMPTIONS = (
         "loss detection of the kernel",
         "RACK-TLP, F-RTO and the undo of spurious reductions, the same in studies A to E",
         "kernels of that time detected lost retransmissions by forward acknowledgements (tcp_mark_lost_retrans in "
-        "net/ipv4/tcp_input.c up to 4.3) and tail losses by early retransmit and loss probes. Both "
-        "choices were tested: claims A-2.1, A-3.1 and A-3.3 are not met without RACK, but are met with RACK",
+        "net/ipv4/tcp_input.c up to 4.3) and tail losses by early retransmit and loss probes. The "
+        "claims were tested with and without RACK: A-2.1, A-3.1 and A-3.3 are met only with RACK",
         after=("A-2.1", "A-3.1", "A-3.3"),
     ),
 )

@@ -54,7 +54,8 @@ pub(super) struct State {
     pub(super) slowed: Option<usize>,
     /// Whether all links are up.
     pub(super) up: bool,
-    /// Maximum propagation RTT. Without reordering, frames behind many others take this time.
+    /// Maximum propagation RTT. Without reordering, a frame waits for the slowest of the frames before it;
+    /// with many frames in flight, its RTT is this maximum.
     pub(super) delay: Duration,
     /// Mean propagation RTT.
     pub(super) mean_delay: Duration,

@@ -1,8 +1,9 @@
 //! XMP, explicit multipath congestion control for data centres (Cao, Xu, Fu, Dong: CoNEXT 2013, section 2, algorithm 1).
 //!
 //! BOS (buffer occupancy suppression) grows the window by `delta` segments per RTT without ECN marks. After marks, at
-//! most once per RTT, it reduces the window by `1 / beta`. If a fraction `p` of the RTTs has marks, its fixed point is
-//! `p = 1 / (1 + w / (delta beta))`. A link stays busy if it marks above a queue of `K >= BDP / (beta - 1)`.
+//! most once per RTT, it reduces the window by `1 / beta`. The window `w` is at its fixed point if a fraction
+//! `p = 1 / (1 + w / (delta beta))` of the RTTs has marks. A link stays busy if it marks above a queue of
+//! `K >= BDP / (beta - 1)`.
 //!
 //! TraSh (traffic shifting) couples the subflows: `delta_r = w_r / (y T)`, where `y` is the total rate and `T` the lowest
 //! RTT. The total window is then that of one BOS flow on the least marked path, and subflows with more marks shrink.

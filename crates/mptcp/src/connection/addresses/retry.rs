@@ -14,7 +14,7 @@ use crate::path_manager::Pair;
 
 /// The delay before the first new attempt. Each failure doubles it.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// The maximum of doublings: 64 s.
+/// The maximum number of doublings, after which the delay is 64 s.
 const MAX_DOUBLINGS: u32 = 6;
 /// The maximum of attempts on a path that has worked, and on a path that has not.
 const MAX_TRIES: (u32, u32) = (16, 4);
@@ -30,7 +30,8 @@ struct Failure {
     remote: SocketAddr,
     tries: u32,
     failed_at: Instant,
-    /// The earliest time of a new attempt; [`Instant::FAR_FUTURE`] until the address is announced again.
+    /// The earliest time of a new attempt; [`Instant::FAR_FUTURE`] if only a new announcement of the address
+    /// permits one.
     again_at: Instant,
 }
 
@@ -108,7 +109,7 @@ impl Failure {
     }
 }
 
-/// Whether a path may work again after this end. Deliberate ends are final.
+/// Whether a path may work again after its subflow closed for this reason. Deliberate ends are final.
 fn may_come_back(why: Option<SubflowCloseReason>) -> bool {
     match why {
         Some(SubflowCloseReason::TimedOut | SubflowCloseReason::Unreachable) => true,

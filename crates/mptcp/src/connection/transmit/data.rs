@@ -74,8 +74,8 @@ impl Connection {
         result
     }
 
-    /// Whether the only subflow may send and only new data can follow, so that the scheduler has no choice. No
-    /// candidates are made then, unless an observer needs them.
+    /// Whether the only subflow may send and only new data can follow, so that the scheduler has no choice.
+    /// The caller can then send without candidates. Always `false` with an observer, which needs them.
     #[inline]
     pub(crate) fn is_single_path(&self) -> bool {
         let [subflow] = &self.subflows[..] else { return false };
@@ -106,7 +106,7 @@ impl Connection {
         Some(sent)
     }
 
-    /// Refreshes the candidate of the last segment, if `would_block` did not.
+    /// Refreshes the candidates after the last segment was sent, if `would_block` did not.
     #[inline(never)]
     fn refresh_stale_candidate(&mut self, now: Instant) {
         self.refresh_candidates(now);
@@ -213,7 +213,8 @@ impl Connection {
     }
 
     /// Sets a timer that asks a waiting scheduler again when an acknowledgement is expected. If the
-    /// acknowledgement is overdue, the timer waits as long as the acknowledgement is late.
+    /// acknowledgement is already overdue, the delay of the timer is the time by which it is overdue, but at
+    /// least `MIN_SCHEDULER_WAIT`.
     #[inline(never)]
     fn schedule_retry(&mut self, now: Instant) {
         for candidate in self.scheduler.candidates().iter().filter(|candidate| candidate.in_flight > 0) {
@@ -238,8 +239,9 @@ impl Connection {
         available.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
     }
 
-    /// Handles a full send buffer: all written data is in flight. Opportunistic retransmission (M1) and
-    /// penalisation (M2) apply as for a full receive window. There is no penalty if the application is not blocked.
+    /// Handles the case without new data to send: all written data is in flight, or only a small segment
+    /// waits. Opportunistic retransmission (M1) and penalisation (M2) apply as for a full receive window.
+    /// There is no penalty if the application is not blocked.
     #[inline(never)]
     fn on_no_new_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if let Some(chosen) = self.choose(now) {
@@ -446,7 +448,8 @@ impl Connection {
     /// samples.
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
-        // The peer may hold early data while all written data is in flight, or while its window is full.
+        // `HeadOfLine` means that the peer holds out-of-order data. It counts here only if all written data
+        // is in flight, not if the peer's window is full.
         let holds_early_data = limit == Limit::HeadOfLine && self.send.unsent() == 0;
         if !holds_early_data && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
@@ -556,8 +559,8 @@ impl Connection {
 
     /// Whether data in flight blocks a small segment: data on any subflow, or only on `id` if the scheduler places the
     /// small segments of an application-limited stream. In Minshall's variant, only small segments in flight block
-    /// another one. A subflow may then have two while another has none, so that a delayed acknowledgement blocks only
-    /// one of them.
+    /// another one. A subflow may then have two small segments in flight while another subflow has none, so
+    /// that a delayed acknowledgement blocks only one of these subflows.
     fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
         let minshall = self.config.linux_compat.minshall;
         if self.scheduler.places_small_segments() && self.writer.is_app_limited(now) {
@@ -572,8 +575,8 @@ impl Connection {
         (!minshall || self.send.small_in_flight()) && busy()
     }
 
-    /// Small segments in flight on a subflow that do not yet block another one there: 1 while some subflow
-    /// has none in flight, otherwise 0.
+    /// The maximum number of small segments in flight with which a subflow may still send a further one: 1
+    /// while some subflow has none in flight, otherwise 0.
     pub(crate) fn small_segment_allowance(&self) -> usize {
         usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
     }
