@@ -13,9 +13,14 @@ from typing_extensions import Buffer
 __version__: Final[str]
 __all__ = [
     "Batch",
+    "CongestionPath",
+    "CongestionView",
     "Results",
     "Scenario",
     "ScenarioError",
+    "SendPath",
+    "SendView",
+    "Simulation",
     "__version__",
     "event_fields",
     "event_kinds",
@@ -23,6 +28,7 @@ __all__ = [
     "metrics",
     "nearest_word",
     "policy_names",
+    "policy_seed",
     "reference_page",
     "renamed_event_kinds",
     "run",
