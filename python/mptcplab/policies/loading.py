@@ -57,7 +57,9 @@ def load(key: str, name: str, values: dict[str, Any]) -> tuple[type[Any], set[st
                 + (f"did you mean {near}?" if near else f"there are: {', '.join(known)}")
             )
     if not methods.intersection(NEEDED[key]):
-        raise PolicyError(f"{name} defines no {' or '.join(NEEDED[key])}, so it decides nothing")
+        own = [word for word in vars(found) if callable(getattr(found, word)) and nearest(word, NEEDED[key])]
+        hint = f"; did you mean {nearest(own[0], NEEDED[key])} instead of {own[0]}?" if own else ""
+        raise PolicyError(f"{name} defines no {' or '.join(NEEDED[key])}, so it decides nothing{hint}")
     for method in methods:
         _check_signature(name, method, getattr(found, method), getattr(base, method))
     try:

@@ -24,7 +24,9 @@ KINDS = {
         "DEFAULT": "minrtt",
         "METHOD": "scheduler",
         "APPLICATION": 'blocks = "16KB"\nrate = "6Mbit"',
-        "METRIC": "goodput,latency_p95_s",
+        "METRIC": "latency",
+        "TITLE": "A video call",
+        "FLOW": "call",
     },
     "controller": {
         "KIND": "congestion controller",
@@ -33,6 +35,8 @@ KINDS = {
         "METHOD": "congestion",
         "APPLICATION": "bulk = true",
         "METRIC": "goodput",
+        "TITLE": "A download",
+        "FLOW": "download",
     },
     "study": {},
 }
