@@ -1,6 +1,6 @@
 """Trains a scheduler in about two minutes on two cores, and compares it with round robin on 100 unseen networks.
 
-Run it: `pip install "mptcplab[learning]"`, then `python examples/learn_scheduler.py [SECONDS]`.
+Run it: `pip install "mptcplab[learning]"`, then `python examples/learn_scheduler.py [SECONDS [NETWORKS]]`.
 
 The policy has one weight for each feature of a path and gives each path the exponential of the weighted sum. The
 library `cma` improves the weights by an evolution strategy: in each generation it proposes several policies, which
@@ -25,7 +25,8 @@ from mptcplab.gym.scheduler_env import SchedulerEnv
 
 Weights = NDArray[np.float64]
 SPENT = float(sys.argv[1]) if len(sys.argv) > 1 else 90.0
-POPULATION, NETWORKS, EVALUATION = 8, 20, 100
+EVALUATION = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+POPULATION, NETWORKS = 8, 20
 DURATION = 5.0
 FIRST_EVALUATION = 1_000_000
 
