@@ -13,6 +13,8 @@ from conftest import Cli
 from mptcplab import CongestionControl, Flow, Scenario, ScenarioError, Scheduler
 from mptcplab._core import CongestionPath, CongestionView, SendPath, SendView
 from mptcplab.policies import loading
+from mptcplab.policies.errors import policy_error
+from mptcplab.run.local_processes import LocalProcesses
 
 
 def scenario(**flow: object) -> Scenario:
@@ -34,7 +36,7 @@ class LowestRtt(Scheduler):
 
 
 class LowestRttByArrays(Scheduler):
-    """The same rule with arrays."""
+    """The rule of `minrtt` with arrays."""
 
     def choose(self, view: SendView) -> int:
         srtt = np.where(view.column("is_available") > 0, view.column("srtt"), np.inf)
@@ -111,6 +113,33 @@ def test_exception_has_the_traceback_of_the_policy() -> None:
     assert caught.traceback[-1].name == "choose"
     with pytest.raises(LookupError, match="no path for me"):
         scenario(scheduler=Broken).runs(seeds=[1, 2])
+
+
+class NoPath(Exception):
+    """An exception that cannot be unpickled, because its constructor has two parameters."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+
+
+def test_other_processes_run_the_class_and_return_its_exception() -> None:
+    class Broken(Scheduler):
+        def choose(self, view: SendView) -> int:
+            raise LookupError("no path for me")
+
+    class Unpicklable(Scheduler):
+        def choose(self, view: SendView) -> int:
+            raise NoPath("wifi", "no path for me")
+
+    with LocalProcesses(2) as processes:
+        one = scenario(scheduler=LowestRtt)
+        runs = one.runs(seeds=[1, 2], executor=processes)
+        assert [received(run) for run in runs] == [received(one.run(seed=seed)) for seed in (1, 2)]
+        with pytest.raises(LookupError, match="no path for me") as caught:
+            scenario(scheduler=Broken).runs(seeds=[1, 2], executor=processes)
+        assert "in choose" in str(policy_error(caught.value))
+        with pytest.raises(RuntimeError, match="NoPath: wifi: no path for me"):
+            scenario(scheduler=Unpicklable).runs(seeds=[1, 2], executor=processes)
 
 
 @pytest.mark.parametrize(

@@ -198,9 +198,11 @@ def workers_of(executor: Executor, workers: int | None, default: int) -> int:
 
 def _error(failure: worker.Failure) -> Exception:
     """The exception of a failed run: that of the policy, or an error with the traceback as a note."""
-    if failure.exception:
-        error: Exception = pickle.loads(failure.exception)  # noqa: S301 - bytes of a worker
-        return with_remote_text(error, failure.traceback)
+    # Not every exception of a user can be unpickled, for example if its constructor has several parameters.
+    with contextlib.suppress(Exception):
+        if failure.exception:
+            error: Exception = pickle.loads(failure.exception)  # noqa: S301 - bytes of a worker
+            return with_remote_text(error, failure.traceback)
     failed = RuntimeError(f"run {failure.at}: {failure.message}")
     failed.add_note(failure.traceback)
     return failed
