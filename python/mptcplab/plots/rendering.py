@@ -1,6 +1,6 @@
 """Renders figures as PNG, SVG and PDF, with mptcplab's settings of matplotlib.
 
-The same data give the same bytes, so that two reports can be compared. matplotlib is loaded on first use.
+Equal data give equal bytes, so that two reports can be compared. matplotlib is loaded on first use.
 """
 
 from __future__ import annotations

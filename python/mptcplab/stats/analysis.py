@@ -96,7 +96,7 @@ def tables(
 def columns(
     run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
 ) -> dict[str, dict[str, Floats]]:
-    """The same as `tables`, as arrays."""
+    """Returns the tables of `tables` as dictionaries of arrays."""
     if flow is not None:
         choose(flow, run.flows, "flow")
     steps = _steps(run, interval)

@@ -53,7 +53,7 @@ LANE_LOOKS: Mapping[str, tuple[str, str]] = {
     "joining": ("#bbbbbb", "xx"),
     "local_queue": (LIMIT_LOOKS["local_queue"][0], ""),
 }
-"""The same for the causes of one path; no dots, circles and stars, which add 100 kB each to a file."""
+"""Colour and hatch of each cause of one path; no dots, circles and stars, which add 100 kB each to a file."""
 PLAIN = 0.9
 """If one cause has at least this share everywhere, a sentence replaces the panel."""
 

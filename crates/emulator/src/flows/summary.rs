@@ -1,6 +1,6 @@
 //! Summaries of a run on sockets, in the tables of the simulator.
 //!
-//! The same tools can therefore read both types of runs. Owns the default values for everything that sockets
+//! Tools can therefore read runs on sockets and simulated runs alike. Owns the default values for everything that sockets
 //! do not report, such as penalties and limits. A tally has the counters of a flow at both ends; a watch has
 //! the last state of the flow's subflows.
 

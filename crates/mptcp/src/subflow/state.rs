@@ -132,7 +132,7 @@ pub(crate) enum Probation {
 
 /// The MSS of an IPv4 peer that sends no MSS option (RFC 9293 section 3.7.1, MUST-15).
 pub(crate) const DEFAULT_MSS: u16 = 536;
-/// The same for an IPv6 peer.
+/// The MSS of an IPv6 peer that sends no MSS option (RFC 9293 section 3.7.1, MUST-15).
 pub(crate) const DEFAULT_MSS_6: u16 = 1220;
 
 /// The interface and the addresses of a subflow.

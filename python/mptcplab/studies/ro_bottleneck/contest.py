@@ -21,7 +21,7 @@ from mptcplab.studies.verdicts import Bound, Check, all_of
 READINGS = {"one queue": "LIA", "ports in turn": "LIA, ports in turn"}
 """By interpretation of the unspecified queue: the judged variant."""
 CONTROLS = {"one queue": "no coupling", "ports in turn": "no coupling, ports in turn"}
-"""The same without coupling, for comparison."""
+"""By interpretation of the unspecified queue: the uncoupled variant, for comparison."""
 WHY = "how the bottleneck serves its ports"
 
 

@@ -25,7 +25,7 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    /// The same reduction with reordering as its cause, after the sender has undone it.
+    /// Returns this reduction with reordering as its cause, after the sender has undone it.
     pub(super) fn by_reordering(self) -> Self {
         Self { cause: Cause::Reordering, ..self }
     }
