@@ -19,7 +19,7 @@ from mptcplab.plots.parallel_drawing import Drawing, draw
 from mptcplab.reproduce import sensitivity_text
 from mptcplab.reproduce.runner import Reproduction
 from mptcplab.results.write.export import write_parquet
-from mptcplab.studies import all_studies
+from mptcplab.studies import all_studies, studies_by_default
 from mptcplab.studies.base import Effort, Experiment, Fact, Outcome, Picture, Study
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
 from mptcplab.util.files import folder, write_bytes, write_text
@@ -269,7 +269,7 @@ def asked(found: Reproduction) -> list[str]:
     """The selected studies and experiments; empty for all studies."""
     known, _ = all_studies()
     names = [name for study in found.studies for name in _parts(study)]
-    return [] if names == list(known) else names
+    return [] if names == list(studies_by_default(known)) else names
 
 
 def _parts(study: Study) -> list[str]:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 NAME = "reproduce"
 HELP = "run the published studies, check their claims, and write a report"
 EXAMPLE = "mptcplab reproduce cs244-rcvbuf --output report"
+GROUP = "literature"
+"""The argument that selects all studies of `studies.LITERATURE`."""
 MOST_SEEDS = 1000
 """Maximum seeds per point. Each run stays in memory (about 0.1 MB) until all runs are judged."""
 
@@ -49,7 +51,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "studies",
         nargs="*",
         metavar="STUDY[/EXPERIMENT]",
-        help="study or experiment, such as cs244-rcvbuf/C1 (default: all)",
+        help="study or experiment, such as cs244-rcvbuf/C1; `literature` means all studies of further papers "
+        "(default: all other studies)",
     )
     add_workers(parser)
     add_executor(parser)
@@ -100,11 +103,12 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.reproduce import verdict_record
     from mptcplab.reproduce.report import dotted, facts_rows, write_report
     from mptcplab.reproduce.runner import reproduce
-    from mptcplab.studies import all_studies
+    from mptcplab.studies import LITERATURE, all_studies
     from mptcplab.studies.base import Effort
     from mptcplab.util.files import claim
 
     studies, problems = all_studies()
+    given.studies = [name for text in given.studies for name in (LITERATURE if text == GROUP else [text])]
     for wanted in (text.partition("/")[0] for text in given.studies):
         if wanted in problems:
             raise BadInput(problems[wanted])
@@ -155,9 +159,11 @@ def _require_all(found: Reproduction, output: Path) -> None:
 
 
 def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
-    """The selected studies with their experiments; all without a selection."""
+    """The selected studies with their experiments; without a selection, those that run by default."""
+    from mptcplab.studies import studies_by_default
+
     if not wanted:
-        return list(studies.values())
+        return list(studies_by_default(studies).values())
     experiments: dict[str, list[str]] = {}
     for text in wanted:
         name, slash, experiment = readable(text).partition("/")
