@@ -16,6 +16,7 @@ from mptcplab import _core
 from mptcplab.cli.main import RENAMED
 from mptcplab.results.model import arrow_tables, tables
 from mptcplab.results.text import glossary, summary
+from mptcplab.studies import LITERATURE, STUDIES
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "group", "bench", "schema",
@@ -40,7 +41,10 @@ def test_version_and_help(cli: Cli) -> None:
 def test_list(cli: Cli) -> None:
     assert "cs244-wireless" in cli("list").stdout
     listed = json.loads(cli("list", "--json").stdout)
-    assert [study["letter"] for study in listed] == ["A", "B", "C", "D", "E"]
+    letters = [study["letter"] for study in listed]
+    assert letters == [study.letter for study in (STUDIES | LITERATURE).values()]
+    assert letters[:5] == ["A", "B", "C", "D", "E"]
+    assert letters == sorted(set(letters))
 
 
 def test_schema(cli: Cli) -> None:

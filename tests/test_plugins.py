@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Cli
 from mptcplab import plugins
-from mptcplab.studies import STUDIES
+from mptcplab.studies import LITERATURE, STUDIES
 
 STUDY = '''
 """A study of one experiment and one fact."""
@@ -96,7 +96,7 @@ WHOLE = """
 def test_a_study_from_elsewhere_is_listed_run_and_reported(process: Cli, site: Path, tmp_path: Path) -> None:
     install(site, WHOLE, {"neighbour_study": STUDY, "neighbour_greet": COMMAND})
     listed = json.loads(process("list", "--json").stdout)
-    assert [study["study"] for study in listed] == [*STUDIES, "pair-of-paths"]
+    assert [study["study"] for study in listed] == [*STUDIES, *LITERATURE, "pair-of-paths"]
     done = process("reproduce", "pair-of-paths", "--quick", "--output", "page")
     assert "pair-of-paths: 1 published: 1 hold" in done.stdout
     assert done.stderr.count("cannot be used") == 0

@@ -1,12 +1,15 @@
-"""Results of the literature beside the five published studies: one package per paper, each with claims that can fail.
+"""Results of further papers, in addition to the five published studies: one package per paper.
 
-`mptcplab reproduce literature` runs all of them. The published values come from secondary sources where the paper itself
-could not be read; each study names its source.
+`mptcplab reproduce literature` runs all of them. The published values come from secondary sources where the paper
+itself could not be read. Each study names its source.
 """
 
 from mptcplab.studies.base import Study
+from mptcplab.studies.literature.sigcomm20_tutorial import STUDY as SIGCOMM20_TUTORIAL
 
-LITERATURE: dict[str, Study] = {}
+LITERATURE: dict[str, Study] = {
+    SIGCOMM20_TUTORIAL.name: SIGCOMM20_TUTORIAL,
+}
 """The studies by name, in the order of their letters."""
 
 __all__ = ["LITERATURE"]
