@@ -126,7 +126,8 @@ def test_run_with_several_seeds(cli: Cli, scenario_file: Path, tmp_path: Path) -
 def test_sweep(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     vary = ("--vary", "paths.wifi.loss=0%,2%", "--vary", "flows.bulk.congestion=lia,reno")
     lines = cli("sweep", scenario_file, *vary, "--seeds", "2", "--output", "out").stdout.splitlines()
-    assert len(lines) == 7, "a head, four points, where it is, and what ± means"
+    assert len(lines) == 8, "a head, four points, where it is, what ± means, and that two points have no random loss"
+    assert lines[7].startswith("note: at 2 of 4 points, the network has no random events")
     assert lines[0].split() == ["paths.wifi.loss", "flows.bulk.congestion", "bulk", "[Mb/s]"]
     assert (tmp_path / "out" / "sweep.svg").is_file()
     assert pq.read_table(tmp_path / "out" / "flows.parquet").num_rows == 8

@@ -185,10 +185,11 @@ def test_what_a_file_lacks_is_said(
 
 
 @pytest.mark.parametrize(
-    "more", [["--metric", "cwnd"], ["--flow", "bulk"], ["--path", "wifi"], ["--interval", "1s"], ["--scale"]]
+    "more",
+    [["--metric", "cwnd"], ["--flow", "bulk"], ["--path", "wifi"], ["--interval", "1s"], ["--scale"], ["--x", "a"]],
 )
 def test_what_published_has_no_use_for_is_refused(cli: Cli, more: list[str]) -> None:
-    assert f"{more[0]} is for metrics over time" in cli("plot", "mine", "--published", *more, expect=2).stderr
+    assert f"{more[0]} does not apply to --published" in cli("plot", "mine", "--published", *more, expect=2).stderr
 
 
 def test_a_run_s_scenario_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

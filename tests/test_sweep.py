@@ -20,12 +20,11 @@ from conftest import Cli
 from mptcplab import Scenario
 from mptcplab.cli.common import BadInput
 from mptcplab.cli.settings import over, split, variations
-from mptcplab.plots.sweep_plot import _aside, picture, scale
+from mptcplab.plots.swept_axis import scale
 from mptcplab.results.model.varied_values import typed
 from mptcplab.results.read.result_files import read_table
 from mptcplab.run import sweep_plan, sweep_store
 from mptcplab.run.batch import Interrupted
-from mptcplab.run.sweep_tables import SweepResults
 from mptcplab.run.sweeps import Sweep
 from mptcplab.stats.statistics import paired
 from mptcplab.util.json_files import write_json, write_long
@@ -266,18 +265,6 @@ def test_axes_are_to_scale_where_they_can_be() -> None:
     assert scale(["1s", "1000ms"]) is None, "one place cannot have two names"
 
 
-def test_pictures_of_names_and_of_numbers() -> None:
-    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
-    for vary in ({"flows.*.scheduler": ["minrtt", "roundrobin"]}, {"paths.lte.delay": ["10ms", "80ms"]}):
-        sweep = Sweep(scenario, vary, range(1, 3))
-        found = SweepResults(sweep, ["goodput", "throughput"])
-        sweep.run(None, found.take, quiet=True)
-        axes = picture(found, "two").axes
-        assert [one.get_ylabel() for one in axes] == ["goodput [Mb/s]", "throughput [Mb/s]"]
-        joined = [line for line in axes[0].lines if line.get_linestyle() not in ("None", "")]
-        assert bool(joined) == ("paths.lte.delay" in vary)
-
-
 def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path) -> None:
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%,1%,2%", "--output", "out")
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out")
@@ -301,7 +288,7 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     assert names == tables | {"run.json", "scenario.toml", "sweep.pdf", "sweep.png", "sweep.svg"}
 
 
-@pytest.mark.parametrize("draw", ["lines", "box", "cdf"])
+@pytest.mark.parametrize("draw", ["lines", "box", "cdf", "bars"])
 def test_axis_and_panels_are_chosen(cli: Cli, tmp_path: Path, draw: str) -> None:
     """With panels for one key and an axis of another, points of different lines never share a place."""
     vary = (
@@ -318,15 +305,9 @@ def test_axis_and_panels_are_chosen(cli: Cli, tmp_path: Path, draw: str) -> None
     assert (tmp_path / "out" / "sweep.png").is_file()
     assert "<svg" in drawn
     output = cli(*arguments, "--output", "no", "--x", "paths.lte.los", expect=2).stderr
-    assert "--x: unknown key of --vary 'paths.lte.los'; did you mean paths.lte.loss?" in output
+    assert "--x: unknown varied key 'paths.lte.los'; did you mean paths.lte.loss?" in output
     key = "paths.lte.loss"
     assert "they must differ" in cli(*arguments, "--x", key, "--facet", key, expect=2).stderr
-
-
-def test_twelve_lines_stay_within_their_place() -> None:
-    places = [_aside(at, 12) for at in range(12)]
-    assert max(places) - min(places) < 0.7
-    assert len(set(places)) == 12
 
 
 def test_values_of_one_unit_are_drawn_as_they_are_written() -> None:

@@ -158,6 +158,19 @@ def no_repetitions(scenario: _core.Scenario, seeds: int) -> str | None:
     )
 
 
+def print_no_repetitions(points: Sequence[tuple[str, _core.Scenario]], seeds: int) -> None:
+    """Prints the note of `no_repetitions` for points, given by name and scenario; names the points if only some."""
+    notes = {name: note for name, scenario in points if (note := no_repetitions(scenario, seeds)) is not None}
+    if not notes:
+        return
+    note = next(iter(notes.values()))
+    if len(notes) < len(points):
+        note = note.replace("this network has", f"at {len(notes)} of {len(points)} points, the network has")
+        print(f"{note} (first such point: {next(iter(notes))})")
+        return
+    print(note)
+
+
 def natural(text: str) -> int:
     """A seed: an integer from 0 to 2^64 - 1."""
     try:

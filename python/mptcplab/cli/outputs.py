@@ -73,6 +73,8 @@ def write_picture(figure: Figure, path: Path, wanted: Size | None = None) -> Non
 
     if wanted is not None:
         figure.set_size_inches(*wanted)
+        if wanted[0] < figure_style.COLUMN:
+            figure_style.reduce_letters(figure)
     folder(path.parent)
     write_bytes(
         path, {".svg": figure_style.svg, ".pdf": figure_style.pdf}.get(path.suffix.lower(), figure_style.png)(figure)

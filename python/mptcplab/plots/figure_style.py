@@ -1,18 +1,17 @@
 """The style of all figures.
 
-Owns the form of axes and published values, and colours, lines and markers that keep curves distinguishable in grey.
-Selects no data. matplotlib is loaded when something is drawn, because most commands draw nothing.
+Owns the form of axes, bars and published values; `looks` owns colours, lines and markers. Selects no data.
+matplotlib is loaded when something is drawn, because most commands draw nothing.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mptcplab.plots.looks import LOOKS, Look, looks
 from mptcplab.plots.rendering import both, house_style, pdf, png, svg
 
 if TYPE_CHECKING:
@@ -21,8 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "COLUMN",
+    "LARGE",
     "LOOKS",
     "PUBLISHED",
+    "SMALL",
     "LegendPlace",
     "Look",
     "accepted_range",
@@ -33,6 +35,7 @@ __all__ = [
     "finish",
     "grouped_bars",
     "house_style",
+    "legend_below",
     "looks",
     "new_figure",
     "pdf",
@@ -40,48 +43,12 @@ __all__ = [
     "published_line",
     "published_points",
     "published_range",
+    "reduce_letters",
     "svg",
 ]
 
 
 LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower left"]
-
-
-@dataclass(frozen=True)
-class Look:
-    """Colour, line and marker of a curve, and the hatch of a bar."""
-
-    color: str
-    line: str = "-"
-    marker: str = "o"
-    hatch: str = ""
-
-
-# For readers with colour vision deficiency; most of the colours are those of Okabe and Ito.
-LOOKS: Mapping[str, Look] = {
-    "mptcp": Look("#0b5394", "-", "o", ""),
-    "wifi": Look("#d55e00", "--", "s", "///"),
-    "3g": Look("#009e73", ":", "^", "..."),
-    "ethernet": Look("#8a3ffc", "-.", "D", "xxx"),
-    "lia": Look("#0b5394", "-", "o", ""),
-    "olia": Look("#d55e00", "--", "s", "///"),
-    "balia": Look("#009e73", ":", "^", "..."),
-    "wvegas": Look("#8a3ffc", "-.", "D", "xxx"),
-    "reno": Look("#cc79a7", "-.", "v", "\\\\\\"),
-    "cubic": Look("#666666", (0, (5, 1, 1, 1)), "P", "++"),  # type: ignore[arg-type]
-    "model": Look("#222222", "--", "", ""),
-    "model 2": Look("#777777", ":", "", ""),
-    "sum": Look("#222222", "-", "", ""),
-}
-_OTHERS = (
-    Look("#0b5394", "-", "o"),
-    Look("#d55e00", "--", "s"),
-    Look("#009e73", ":", "^"),
-    Look("#8a3ffc", "-.", "D"),
-    Look("#b8860b", "-", "v"),
-    Look("#555555", "--", "P"),
-    Look("#cc79a7", ":", "X"),
-)
 
 
 PUBLISHED = "#b8860b"
@@ -97,19 +64,6 @@ def new_figure(
     figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else False)
     return figure, [axes for row in grid for axes in row]
-
-
-_LINES = ("-", "--", "-.", ":")
-"""Line styles for further looks, after each colour has been used with its own style."""
-
-
-def looks(names: Sequence[str]) -> dict[str, Look]:
-    """A look for each name: known names keep their looks, others get the remaining ones."""
-    taken = {LOOKS[name].color for name in names if name in LOOKS}
-    left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
-    again = [replace(look, line=line) for line in _LINES for look in left if line != look.line]
-    spare = itertools.cycle([*left, *again])
-    return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
 
 
 def curve(
@@ -193,6 +147,36 @@ def finish(
     axes.margins(x=0.02)
     if legend:
         axes.legend(loc=legend)
+
+
+COLUMN = 4.5
+"""Narrower figures, in inches, are for a column of a paper."""
+LARGE, SMALL = 9.5, 7.5
+"""Size of letters in other figures, and in those for a column, points."""
+
+
+def reduce_letters(figure: Figure) -> None:
+    """Reduces all letters of a finished figure from the default size to that for a column."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            text.set_fontsize(float(text.get_fontsize()) * SMALL / LARGE)
+
+
+def legend_below(axes: Axes, *, columns: int = 1, size: float = 8) -> None:
+    """Places the legend below the axes and their labels, at any size of the figure."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = axes.get_figure(root=True)
+    if figure is None:
+        return
+    below = axes.transAxes + ScaledTranslation(0, LABELS, figure.dpi_scale_trans)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below, ncols=columns, fontsize=size)
+
+
+LABELS = -0.42
+"""Height of the labels and ticks of a horizontal axis, downwards in inches."""
 
 
 def bar_width(series: int) -> float:

@@ -30,8 +30,12 @@ STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.fontsize": 9,
     "legend.frameon": False,
+    # Short, so that the marker of a legend entry does not hide the pattern.
+    "lines.dashdot_pattern": (3.5, 1.2, 1.0, 1.2),
     "lines.linewidth": 1.6,
     "lines.markersize": 4.5,
+    # TrueType: publishers refuse matplotlib's default, Type 3.
+    "pdf.fonttype": 42,
     "savefig.dpi": 144,
     "svg.fonttype": "path",
     "svg.hashsalt": "mptcplab",

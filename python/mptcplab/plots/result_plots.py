@@ -89,7 +89,7 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - the options of `plot`
                 whose = _whose(column, whole=False, once=once == set(metrics))
                 y = "scaled value" if at == 0 else ""
                 figure_style.finish(axes[at], x="time [s]", y=y, title=whose, legend=None, top=100)
-                axes[at].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+                figure_style.legend_below(axes[at])
         for panel in axes:
             panel.set_visible(panel.has_data())
         _share_height(axes, len(columns))
@@ -152,7 +152,7 @@ def plot_distributions(
             ):
                 ordered, below = distribution(values)
                 x = np.concatenate(([ordered[0]], ordered))
-                y = np.concatenate(([0.0], below))
+                y = 100 * np.concatenate(([0.0], below))
                 panel.step(
                     x, y, where="post", color=look.color, linestyle=look.line, marker=look.marker,
                     markevery=max(1, x.size // 8), label=f"{name} (n = {values.size})",
@@ -162,12 +162,12 @@ def plot_distributions(
             figure_style.finish(
                 panel,
                 x=f"{_name(metric)} [{unit}]",
-                y="samples at or below this value [%]",
+                y="samples at or below [%]",
                 title=group or title or None,
                 legend=None,
-                top=1.03,
+                top=103,
             )
-            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+            figure_style.legend_below(panel)
         for panel in panels[len(groups) :]:
             panel.set_visible(False)
     return figure

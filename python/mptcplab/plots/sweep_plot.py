@@ -1,212 +1,281 @@
-"""The figure of `mptcplab sweep`, which runs a scenario with several values of some keys.
+"""The figure of a sweep: each metric over the values of a key, for `mptcplab sweep`, `compare` and `plot`.
 
-Draws each metric over the first key, with one line per combination of the other keys. Owns the axis: numbers of one
-unit are drawn to scale, names are placed side by side without lines.
+Draws means with intervals, bars, boxes, or distributions over the seeds. `sweep_series` selects the data, and
+`outer_layout` places legend and note. Widths below `COLUMN` are for a column of a paper: small letters and no title.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import math
+import textwrap
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from mptcplab.plots import figure_style
-from mptcplab.results.text.flow_metrics import unit
+from mptcplab.plots.figure_style import COLUMN, LARGE, SMALL
+from mptcplab.plots.outer_layout import place_below
+from mptcplab.plots.sweep_series import Chart, Request, Series, short
+from mptcplab.plots.swept_axis import LETTER, SweptAxis
 from mptcplab.util.files import write_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mptcplab.run.sweep_tables import SweepResults
+    from mptcplab.results.read.swept_values import SweptValues
+    from mptcplab.stats.statistics import Interval
 
-MOST_LINES = 12
-"""Maximum lines in a panel; further lines are omitted."""
-_NUMBER = re.compile(r"([0-9.]+(?:e-?[0-9]+)?)([a-zA-Z%]*)")
-_BASE = {
-    "ns": ("ms", 1e-6), "us": ("ms", 1e-3), "ms": ("ms", 1.0), "s": ("ms", 1e3),
-    "bit": ("Mb/s", 1e-6), "kbit": ("Mb/s", 1e-3), "mbit": ("Mb/s", 1.0), "gbit": ("Mb/s", 1e3),
-    "b": ("kB", 1e-3), "kb": ("kB", 1.024), "kib": ("kB", 1.024), "mb": ("kB", 1e3), "mib": ("kB", 1048.576),
-    "%": ("%", 1.0), "p": ("packets", 1.0), "m": ("m", 1.0), "": ("", 1.0),
-}  # fmt: skip
-"""By lower-case unit of scenario files: unit of the axis, and factor. KB is 1024 bytes, kB 1000."""
-
-
-AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
-"""Units that an axis keeps if all values have the same one of them, and their labels."""
-
-
-def number(value: str) -> tuple[float, str] | None:
-    """A value as a number in the unit of its axis; None if it is not a number."""
-    matched = _NUMBER.fullmatch(value)
-    base = matched and (("kB", 1.0) if matched[2] == "kB" else _BASE.get(matched[2].lower()))
-    return (float(matched[1]) * base[1], base[0]) if matched and base else None
-
-
-def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Values as numbers, and their unit; None if a value is not a number, units differ in type, or values repeat.
-
-    A unit of `AS_WRITTEN` that all values have is kept: 50KB is drawn at 50.
-    """
-    written = [_NUMBER.fullmatch(value) for value in values]
-    as_written = {one[2] for one in written if one}
-    if all(written) and as_written in ({"KB"}, {"KiB"}, {"MiB"}, {"MB"}):
-        own = [float(one[1]) for one in written if one]
-        return (own, AS_WRITTEN[as_written.pop()]) if len(set(own)) == len(own) else None
-    numbers, units = list[float](), set[str]()
-    for value in values:
-        found = number(value)
-        if found is None:
-            return None
-        units.add(found[1])
-        numbers.append(found[0])
-    return (numbers, units.pop()) if len(units) == 1 and len(set(numbers)) == len(numbers) else None
+WIDTH = 6.8
+"""Default width, inches."""
+PANEL = 1.6
+"""Minimum width of a panel, inches."""
+MOST_ACROSS = 3
+"""Maximum panels side by side."""
+MARKS = 8
+"""Approximate number of markers on a curve of a distribution."""
 
 
 def picture(
-    found: SweepResults, title: str, *, x: str | None = None, facet: str | None = None, draw: str = "lines"
+    found: SweptValues, request: Request | None = None, *, width: float = WIDTH, height: float | None = None
 ) -> Figure:
-    """One panel per metric and per value of `facet`.
+    """One panel per metric and per value of the key of `facet`. Sizes are in inches.
 
-    `x` is the key on the axis (default: the first key other than `facet`); the other keys are lines. `draw` is `lines`
-    for means with intervals, `box` for all seeds of each point, or `cdf` for the distribution over the seeds.
+    Without `height`, the figure grows by its legend and its note.
     """
-    first = x or next((key for key in found.vary if key != facet), next(iter(found.vary)))
-    parts = [None] if facet is None else found.vary[facet]
-    with figure_style.house_style():
-        figure, panels = figure_style.new_figure(
-            len(parts), len(found.metrics), width=6.8, height=3.9, share_y=draw != "cdf"
+    chart = Chart(found, request or Request())
+    across = max(1, min(len(chart.panels), int(width // PANEL), MOST_ACROSS))
+    rows = math.ceil(len(chart.panels) / across)
+    panel = width / across
+    size = LARGE if width >= COLUMN else SMALL
+    with figure_style.house_style(), _letters(size):
+        figure, grid = figure_style.new_figure(
+            across, rows * len(found.metrics), width=panel, height=min(3.7, max(1.7, 0.64 * panel))
         )
-        places = iter(panels)
-        for metric in found.metrics:
-            for value in parts:
-                axes = next(places)
-                lines = _lines(found, first, None if value is None else (str(facet), value))
-                more = len(lines) - MOST_LINES
-                lines = dict(list(lines.items())[:MOST_LINES])
-                {"lines": _means, "box": _boxes, "cdf": _distributions}[draw](axes, found, first, metric, lines)
-                cut = f" (the first {MOST_LINES} of {MOST_LINES + more} lines)" if more > 0 else ""
-                of = "" if value is None else f", {_short(str(facet))} {value}"
-                x_name, y_name = _names(found, first, metric, draw)
-                figure_style.finish(axes, x=x_name, y=y_name, title=f"{title}{of}{cut}", legend=None)
-                if len(lines) > 1 and value == parts[-1]:
-                    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for at, metric in enumerate(found.metrics):
+            places = grid[at * rows * across :][: rows * across]
+            own = places[: len(chart.panels)]
+            for axes, value in zip(own, chart.panels, strict=True):
+                _panel(axes, chart, metric, value, panel, size)
+            for axes in places[len(own) :]:
+                axes.set_visible(False)
+            _share(own, across, is_last=metric == found.metrics[-1], is_distribution=chart.draw == "cdf")
+        if width >= COLUMN:
+            figure.suptitle(_title(chart), x=0.01, ha="left", fontsize=size + 1.5)
+        handles = _handles(chart) if len(chart.series) > 1 else []
+        place_below(
+            figure,
+            handles,
+            legend_title=chart.legend_title,
+            note=_note(chart),
+            rows=rows * len(found.metrics),
+            height=height,
+        )
     return figure
 
 
-Lines = dict[str, list[tuple[int, str]]]
-"""By label of a line: number of the sweep point and flow at each value of the axis."""
-
-
-def write_picture(
-    found: SweepResults,
-    output: Path,
-    title: str,
-    *,
-    x: str | None = None,
-    facet: str | None = None,
-    draw: str = "lines",
-) -> None:
+def write_picture(found: SweptValues, output: Path, request: Request | None = None, *, width: float = WIDTH) -> None:
     """Writes `picture` as PNG, SVG and PDF into a directory."""
-    figure = picture(found, title, x=x, facet=facet, draw=draw)
+    figure = picture(found, request, width=width)
     lines, dots = figure_style.both(figure)
     write_bytes(output / "sweep.png", dots)
     write_bytes(output / "sweep.svg", lines)
     write_bytes(output / "sweep.pdf", figure_style.pdf(figure))
 
 
-def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
-    axis = scale(found.vary[first])
-    places = axis[0] if axis else [float(at) for at in range(len(found.vary[first]))]
-    order = sorted(range(len(places)), key=places.__getitem__)
-    looks = figure_style.looks(list(lines))
-    for at, (label, its) in enumerate(lines.items()):
-        values = [found.estimate(point, flow, metric) for point, flow in its]
-        means = [values[place].mean for place in order]
-        spread = [values[place].half_width for place in order]
-        # If the axis has names, the points of different lines are side by side around each name.
-        xs = [places[place] + (0.0 if axis else _aside(at, len(lines))) for place in order]
-        look = looks[label]
-        if axis:
-            figure_style.curve(axes, xs, means, label, look, spread=spread)
-        else:
-            axes.errorbar(xs, means, yerr=spread, fmt=look.marker, color=look.color, capsize=3, label=label)
-    _ticks(axes, found.vary[first], axis)
+def _letters(size: float) -> AbstractContextManager[None]:
+    import matplotlib as mpl
+
+    sizes: Any = {"font.size": size, "axes.labelsize": size, "axes.titlesize": size, "legend.title_fontsize": size}
+    sizes["legend.fontsize"] = size - 0.5
+    context: AbstractContextManager[None] = mpl.rc_context(sizes)
+    return context
 
 
-def _boxes(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
-    looks = figure_style.looks(list(lines))
-    width = 0.7 / len(lines)
-    for at, (label, its) in enumerate(lines.items()):
-        color = looks[label].color
+def _panel(axes: Axes, chart: Chart, metric: str, value: str | None, width: float, size: float) -> None:
+    if chart.draw == "cdf":
+        _distributions(axes, chart, metric, value)
+    else:
+        values = [one or "" for one in chart.axis_values]
+        axis = SweptAxis.of(values, names=chart.draw != "lines")
+        {"lines": _means, "box": _boxes, "bars": _bars}[chart.draw](axes, chart, metric, value, axis)
+        label = "" if chart.x is None else short(chart.x)
+        figure_style.finish(
+            axes,
+            x=f"{label} [{axis.unit}]" if axis.unit else label,
+            y=_wrapped(chart.metric_name(metric), axes, size),
+            legend=None,
+        )
+        # The label of the vertical axis and its ticks need about six letters and a line.
+        axis.finish(axes, width - (6 * LETTER + 2) * size / 72, size)
+        if chart.baseline is not None:
+            axes.axhline(1.0, color="#222222", linewidth=0.8, zorder=1.5)
+    if not axes.has_data():
+        axes.text(0.5, 0.5, "not measured in any run", transform=axes.transAxes, ha="center", va="center")
+    if value is not None:
+        axes.set_title(f"{short(str(chart.facet))} {value}")
+
+
+def _wrapped(label: str, axes: Axes, size: float) -> str:
+    """A label that is no longer than its axis."""
+    inches = axes.get_window_extent().height / axes.get_figure().dpi  # type: ignore[union-attr]
+    return textwrap.fill(label, max(10, int(inches / (LETTER * size / 72))))
+
+
+def _means(axes: Axes, chart: Chart, metric: str, panel: str | None, axis: SweptAxis) -> None:
+    for rank, one in enumerate(chart.series):
+        points = _points(chart, one, metric, panel)
+        known = [at for at in axis.order if points[at].n]
+        if not known:
+            continue
+        axes.errorbar(
+            [axis.shifted(at, rank, len(chart.series)) for at in known],
+            [points[at].mean for at in known],
+            yerr=_errors([points[at] for at in known]),
+            **_form(one, joined=axis.is_to_scale) | _nested(rank, len(chart.series)),
+            capsize=2,
+            elinewidth=0.9,
+        )
+
+
+def _bars(axes: Axes, chart: Chart, metric: str, panel: str | None, axis: SweptAxis) -> None:
+    width = figure_style.bar_width(len(chart.series))
+    for rank, one in enumerate(chart.series):
+        points = _points(chart, one, metric, panel)
+        known = [at for at, point in enumerate(points) if point.n]
+        axes.bar(
+            [axis.shifted(at, rank, len(chart.series)) for at in known],
+            [points[at].mean for at in known],
+            0.85 * width,
+            yerr=_errors([points[at] for at in known]) if known else None,
+            **_surface(one),
+            error_kw={"elinewidth": 0.9, "capsize": min(2.0, 12 * width), "ecolor": "#222222"},
+        )
+    axes.grid(visible=False, axis="x")
+
+
+def _boxes(axes: Axes, chart: Chart, metric: str, panel: str | None, axis: SweptAxis) -> None:
+    for rank, one in enumerate(chart.series):
+        samples = [chart.values(chart.cell(one, panel, value), metric) for value in chart.axis_values]
         drawn = axes.boxplot(
-            [found.values(point, flow, metric) for point, flow in its],
-            positions=[place + _aside(at, len(lines)) for place in range(len(its))],
-            widths=0.9 * width,
+            samples,
+            positions=[axis.shifted(at, rank, len(chart.series)) for at in range(len(samples))],
+            widths=0.62 / len(chart.series),
             manage_ticks=False,
             patch_artist=True,
-            medianprops={"color": "black"},
-            flierprops={"markersize": 3, "markeredgecolor": color},
+            medianprops={"color": "#222222", "linewidth": 0.9},
+            whiskerprops={"linewidth": 0.9, "color": one.look.color},
+            capprops={"linewidth": 0.9, "color": one.look.color},
+            flierprops={"markersize": 2.5, "markeredgecolor": one.look.color},
         )
         for box in drawn["boxes"]:
-            box.set(facecolor=color, alpha=0.6, edgecolor=color)
-        axes.plot([], [], "s", color=color, alpha=0.6, label=label)
-    _ticks(axes, found.vary[first], None)
+            box.set(**_surface(one))
+    axes.grid(visible=False, axis="x")
 
 
-def _distributions(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
-    curves = {
-        ", ".join(filter(None, [f"{_short(first)} {value}", label if len(lines) > 1 else ""])): its[at]
-        for label, its in lines.items()
-        for at, value in enumerate(found.vary[first])
-    }
-    looks = figure_style.looks(list(curves))
-    for label, (point, flow) in list(curves.items())[:MOST_LINES]:
-        values = sorted(found.values(point, flow, metric))
-        shares = [100 * (at + 1) / len(values) for at in range(len(values))]
-        look = looks[label]
-        axes.step(values, shares, where="post", color=look.color, linestyle=look.line, label=label)
-    axes.set_ylim(0, 100)
-    if len(lines) == 1 and len(curves) > 1:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
-def _aside(at: int, lines: int) -> float:
-    return 0.7 / lines * (at - (lines - 1) / 2)
-
-
-def _ticks(axes: Axes, values: Sequence[str], axis: tuple[list[float], str] | None) -> None:
-    if not axis:
-        axes.set_xticks(range(len(values)), values, rotation=20 if len(values) > 6 else 0)
-        axes.set_xlim(-0.6, len(values) - 0.4)
-    elif min(axis[0]) > 0 and max(axis[0]) / min(axis[0]) > 50:
-        axes.set_xscale("log")
-
-
-def _names(found: SweepResults, first: str, metric: str, draw: str) -> tuple[str, str]:
-    units = unit(metric)[0]
-    short = (metric.removesuffix("_s") if units else metric).replace("_", " ")
-    name = f"{short} [{units}]" if units else short
-    if draw == "cdf":
-        return name, "seeds at or below this value [%]"
-    axis = scale(found.vary[first]) if draw == "lines" else None
-    return f"{_short(first)} [{axis[1]}]" if axis and axis[1] else _short(first), name
-
-
-def _short(key: str) -> str:
-    return key.rsplit(".", 1)[-1].strip("{}").replace(",", " and ")
-
-
-def _lines(found: SweepResults, first: str, only: tuple[str, str] | None) -> Lines:
-    lines: Lines = {}
-    for at, point in enumerate(found.points):
-        if only is not None and point[only[0]] != only[1]:
+def _distributions(axes: Axes, chart: Chart, metric: str, panel: str | None) -> None:
+    for rank, one in enumerate(chart.series):
+        values = sorted(chart.values(chart.cell(one, panel, None), metric))
+        if not values:
             continue
-        left_out = {first, only[0] if only else first}
-        rest = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in point.items() if key not in left_out)
-        for flow in found.flows:
-            label = ", ".join(part for part in (flow if len(found.flows) > 1 else "", rest) if part) or flow
-            lines.setdefault(label, []).append((at, flow))
-    return lines
+        shares = [100 * at / len(values) for at in range(len(values) + 1)]
+        every = max(1, round(len(values) / MARKS))
+        form = _form(one, joined=True) | _nested(rank, len(chart.series))
+        axes.step([values[0], *values], shares, where="post", markevery=every, **form)
+    figure_style.finish(axes, x=chart.metric_name(metric), y="seeds at or below [%]", legend=None, top=103)
+
+
+def _points(chart: Chart, one: Series, metric: str, panel: str | None) -> list[Interval]:
+    return [chart.point(chart.cell(one, panel, value), metric) for value in chart.axis_values]
+
+
+def _errors(points: Sequence[Interval]) -> list[list[float]]:
+    """The lengths of error bars below and above the means; 0 without an interval."""
+    known = [(one.mean - one.low, one.high - one.mean) for one in points]
+    return [[side if math.isfinite(side) else 0.0 for side in sides] for sides in zip(*known, strict=True)]
+
+
+def _form(one: Series, *, joined: bool) -> dict[str, Any]:
+    """Colour, line and marker of a curve."""
+    look = one.look
+    return {
+        "color": look.color,
+        "linestyle": look.line if joined else "none",
+        "marker": look.marker,
+        "markerfacecolor": look.color if look.is_filled else "white",
+        "markeredgewidth": 1.0,
+    }
+
+
+def _nested(rank: int, count: int) -> dict[str, float]:
+    """Widths of line and marker, points. Of equal curves, those drawn first are wider, so all remain visible."""
+    more = 1 - (rank + 1) / count
+    return {"linewidth": 1.1 + 1.3 * more, "markersize": 4 + 2.5 * more}
+
+
+def _surface(one: Series) -> dict[str, Any]:
+    """Colour and hatch of a bar or a box."""
+    return {"facecolor": one.look.color, "hatch": one.look.hatch, "edgecolor": "white", "linewidth": 0.4}
+
+
+def _handles(chart: Chart) -> list[Any]:
+    """The samples of the legend."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if chart.draw in ("bars", "box"):
+        return [Patch(label=one.label, **_surface(one)) for one in chart.series]
+    joined = chart.draw == "cdf" or SweptAxis.of([value or "" for value in chart.axis_values]).is_to_scale
+    return [Line2D([], [], label=one.label, **_form(one, joined=joined)) for one in chart.series]
+
+
+def _share(panels: Sequence[Axes], across: int, *, is_last: bool, is_distribution: bool) -> None:
+    """Gives the panels of a metric one scale; labels only the outer axes."""
+    top = max(axes.get_ylim()[1] for axes in panels)
+    for at, axes in enumerate(panels):
+        axes.set_ylim(top=top)
+        if at % across:
+            axes.set_ylabel("")
+            axes.tick_params(axis="y", labelleft=False)
+        if not is_distribution and (at + across < len(panels) or not is_last):
+            axes.set_xlabel("")
+    if is_distribution:
+        low, high = min(axes.get_xlim()[0] for axes in panels), max(axes.get_xlim()[1] for axes in panels)
+        for axes in panels:
+            axes.set_xlim(max(0.0, low), high)
+
+
+def _title(chart: Chart) -> str:
+    """The scenario, the metrics and the keys."""
+    names = [metric.removesuffix("_s").replace("_", " ") for metric in chart.found.metrics]
+    keys = [short(key) for key in (chart.x, *chart.keys, chart.facet) if key is not None]
+    over = f" by {_list(list(dict.fromkeys(keys)))}" if keys else ""
+    scenario = "" if chart.found.name in ("", "scenario") else f"{chart.found.name}: "
+    return f"{scenario}{_list(names)}{over}"
+
+
+def _note(chart: Chart) -> str:
+    """A sentence that defines points and error bars, and states the number of seeds."""
+    low, high = chart.counts()
+    seeds = f"{high} seeds" if low == high else f"{low} to {high} seeds"
+    of = "" if chart.baseline is None else f", divided by {short(chart.baseline[0])} {chart.baseline[1]} seed by seed"
+    how = "paired, delta method" if chart.baseline else "Student's t"
+    marks = "Bars" if chart.draw == "bars" else "Points"
+    text = {
+        "box": f"Boxes: quartiles and median of {seeds}{of}. Whiskers: at most 1.5 interquartile ranges.",
+        "cdf": f"Each curve: {seeds}{of}, one step per seed.",
+    }.get(chart.draw, f"{marks}: means of {seeds}{of}. Error bars: 95% confidence intervals ({how}).")
+    if high < 2:
+        text = f"One seed per point{of}, so there is no interval."
+    if chart.found.fixed_networks and high > 1:
+        of = "" if chart.found.fixed_networks == 1 else f"At {chart.found.fixed_networks:.0%} of the points, "
+        text += f" {of}seeds change only small delays of hosts: the spread is that of timing, not of networks."
+    if chart.omitted > 0:
+        text += f" The first {len(chart.series)} of {len(chart.series) + chart.omitted} series."
+    return text
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

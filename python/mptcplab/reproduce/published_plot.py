@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab.plots import figure_style
-from mptcplab.plots.sweep_plot import AS_WRITTEN, number
+from mptcplab.plots.swept_axis import AS_WRITTEN, number
 from mptcplab.reproduce.published_values import QUANTITIES, Measured, measured
 from mptcplab.results.read.result_reader import SavedRun
 from mptcplab.stats import analysis
@@ -67,7 +67,7 @@ def plot_published(runs: Sequence[SavedRun], experiment: Experiment) -> Figure:
                 _course(panel, runs, of, published)
             else:
                 _curves(panel, measured(runs), of, over, published)
-            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8.5)
+            figure_style.legend_below(panel, columns=2, size=8.5)
         axes[0].set_title(f"your runs and the published values: {experiment.study}/{experiment.name}")
     return figure
 

@@ -9,8 +9,18 @@ import argparse
 import math
 from pathlib import Path
 
-from mptcplab.cli.common import BadInput, RunFailed, add_workers, natural, positive, print_json, table
+from mptcplab.cli.common import (
+    BadInput,
+    RunFailed,
+    add_workers,
+    natural,
+    positive,
+    print_json,
+    print_no_repetitions,
+    table,
+)
 from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.figure_options import add_figure_options, check_figure, write_sweep_picture
 from mptcplab.cli.outputs import ready
 from mptcplab.cli.settings import add_set, over, variations
 
@@ -40,11 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric", default="goodput", metavar="M1,M2", help="columns of flows.parquet to rank (default: goodput)"
     )
-    parser.add_argument("--x", metavar="KEY", help="key on the x axis of the figure")
-    parser.add_argument("--facet", metavar="KEY", help="draw one panel per value of this key")
-    parser.add_argument(
-        "--draw", choices=("lines", "box", "cdf"), default="box", help="draw means, boxes or CDFs (default: box)"
-    )
+    add_figure_options(parser, "box")
     add_workers(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure to DIR")
     parser.add_argument("--resume", action="store_true", help="continue the unfinished comparison in DIR")
@@ -77,6 +83,7 @@ def execute(given: argparse.Namespace) -> int:
         sweep = Sweep(scenario, vary, seeds, observed=any(name in OBSERVED for name in wanted))
     except ScenarioError as error:
         raise BadInput(str(error)) from error
+    check_figure(given, vary, scenario.flows)
     if given.output:
         ready(given.output)
     found = SweepResults(sweep, wanted)
@@ -85,9 +92,7 @@ def execute(given: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     if given.output:
-        from mptcplab.plots.sweep_plot import write_picture
-
-        write_picture(found, given.output, scenario.name, x=given.x, facet=given.facet, draw=given.draw)
+        write_sweep_picture(given, wanted, given.output)
     rankings = [Ranking(found, flow, metric) for flow in found.flows for metric in found.metrics]
     if given.json:
         print_json([entry for ranking in rankings for entry in ranking.documents()])
@@ -99,6 +104,7 @@ def execute(given: argparse.Namespace) -> int:
     print(f"{len(found.seeds)} seeds, paired, with 95% intervals; p of the paired t test, corrected by Holm's method")
     for note in found.notes():
         print(note)
+    print_no_repetitions([(point.variant, point.scenario) for point in sweep.points], given.seeds)
     if given.output:
         print(f"written to {given.output}/")
     return 0

@@ -1,4 +1,4 @@
-"""`mptcplab plot`: draws metrics of a result over time, or published values together with your runs.
+"""`mptcplab plot`: draws metrics of a result over time, over the keys of a sweep, or with published values.
 
 Corresponds to mp-plot of the UCL MSc report "Wireless Interference and Multipath TCP" (2013).
 """
@@ -10,23 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab.cli.common import STEP_S, BadInput, add_interval, natural
-from mptcplab.cli.outputs import add_size, pictures, write_picture
+from mptcplab.cli.figure_options import OPTIONS, add_figure_options, requested
+from mptcplab.cli.outputs import Size, add_size, pictures, write_picture
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
 
     from mptcplab.results.read.result_reader import SavedRun
 
 NAME = "plot"
-HELP = "draw metrics of a result over time, for each interface"
+HELP = "draw metrics over time, or over the keys of a sweep"
 METRICS = "throughput,cwnd,srtt"
-EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.png"
+OVER_TIME = ("path", "seed", "interval", "scale")
+"""Options of figures over time."""
+EXAMPLE = "mptcplab plot sweep --x paths.lte.loss --hue 'flows.*.scheduler' --output figure.pdf"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("result", type=Path, metavar="RESULT", help="result of mptcplab run --output")
-    parser.add_argument("--metric", metavar="M1,M2", help="metrics to draw (default: throughput,cwnd,srtt)")
+    parser.add_argument("--metric", metavar="M1,M2", help="metrics (default: throughput,cwnd,srtt; of sweeps: goodput)")
     parser.add_argument("--flow", metavar="F", help="only this flow (default: all flows together)")
     parser.add_argument("--path", metavar="P", help="only this interface, or `total` (default: each interface)")
     parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
@@ -42,6 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STUDY/EXPERIMENT",
         help="draw the published values of an experiment over your runs",
     )
+    add_figure_options(parser, None)
     parser.add_argument(
         "--output",
         type=Path,
@@ -59,8 +65,13 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.results.read.result_reader import load
     from mptcplab.util.user_input import BadResult
 
+    if given.size is not None and given.width is not None:
+        raise BadInput("mptcplab: --size and --width both set the width; remove one of them")
     if given.published is not None:
-        _check_published(given)
+        _check_other(given, "--published", (*OVER_TIME, "metric", "flow", *OPTIONS))
+    if any(getattr(given, option) is not None for option in OPTIONS):
+        _check_other(given, "a figure over the keys of a sweep", OVER_TIME)
+        return _swept(given, output)
     runs = load(given.result)
     chosen = [run for run in runs if given.seed in (None, run.seed)]
     if not chosen:
@@ -76,17 +87,36 @@ def execute(given: argparse.Namespace) -> int:
     figure = plot_metrics(
         first, metrics, flow=given.flow, path=given.path, interval=interval, scale=given.scale, title=title
     )
-    write_picture(figure, output, given.size)
+    write_picture(figure, output, given.size or _of_width(figure, given.width))
     return 0
 
 
-def _check_published(given: argparse.Namespace) -> None:
-    """Rejects options that belong to metrics over time, if `--published` is given."""
-    for option in ("metric", "flow", "path", "interval", "scale"):
+def _of_width(figure: Figure, width: float | None) -> Size | None:
+    """The size for a width in inches. Narrow figures lose up to 40% of their height; None without a width."""
+    if width is None:
+        return None
+    before, height = figure.get_size_inches()
+    return width, float(height * min(1.0, max(0.6, width / before)))
+
+
+def _check_other(given: argparse.Namespace, other: str, options: Sequence[str]) -> None:
+    """Rejects options that another type of figure does not have."""
+    for option in options:
         if getattr(given, option) not in (None, False):
             raise BadInput(
-                f"mptcplab: --{option} is for metrics over time, and --published has its own axes; remove one of them"
+                f"mptcplab: --{option} does not apply to {other}, which has its own axes; remove one of them"
             )
+
+
+def _swept(given: argparse.Namespace, output: Path) -> int:
+    """Draws values over the keys of a sweep."""
+    from mptcplab.plots.sweep_plot import WIDTH, picture
+    from mptcplab.results.read.swept_values import read_swept
+
+    wide, high = given.size or (given.width or WIDTH, None)
+    found = read_swept(given.result, given.metric or "goodput", given.flow)
+    write_picture(picture(found, requested(given), width=wide, height=high), output)
+    return 0
 
 
 def _published(runs: list[SavedRun], wanted: str) -> Figure:

@@ -17,19 +17,18 @@ from mptcplab.cli.common import (
     add_workers,
     check_backend,
     natural,
-    no_repetitions,
     positive,
     print_json,
+    print_no_repetitions,
     table,
 )
 from mptcplab.cli.common import seeds as all_seeds
 from mptcplab.cli.executors import add_executor, chosen_executor
+from mptcplab.cli.figure_options import add_figure_options, check_figure, write_sweep_picture
 from mptcplab.cli.outputs import ready
 from mptcplab.cli.settings import add_set, over, variations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mptcplab.run.sweep_tables import SweepResults
     from mptcplab.scenario.definition import Scenario
 
@@ -66,14 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="compare each point with the one that has this value, seed by seed",
     )
-    parser.add_argument("--x", metavar="KEY", help="key on the x axis (default: the first --vary)")
-    parser.add_argument("--facet", metavar="KEY", help="draw one panel per value of this key")
-    parser.add_argument(
-        "--draw",
-        choices=("lines", "box", "cdf"),
-        default="lines",
-        help="draw means, boxes or CDFs (default: lines)",
-    )
+    add_figure_options(parser, "lines")
     add_workers(parser)
     add_executor(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure to DIR")
@@ -106,7 +98,7 @@ def execute(given: argparse.Namespace) -> int:
         sweep = Sweep(scenario, vary, seeds, observed=any(name in OBSERVED for name in wanted))
     except ScenarioError as error:
         raise BadInput(str(error)) from error
-    axes = _axes(given, vary)
+    check_figure(given, vary, scenario.flows)
     replaced = _ready(given)
     if given.compare:
         SweepResults.check_reference(vary, given.compare)
@@ -129,9 +121,7 @@ def execute(given: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     if given.output:
-        from mptcplab.plots.sweep_plot import write_picture
-
-        write_picture(found, given.output, scenario.name, **axes, draw=given.draw)
+        write_sweep_picture(given, wanted, given.output)
     if given.json:
         print_json(found.documents(given.compare))
         return 0
@@ -140,9 +130,7 @@ def execute(given: argparse.Namespace) -> int:
         print(f"written to {given.output}/{', replacing the previous result' if replaced else ''}")
     for key in found.without_effect():
         print(_no_effect(key, scenario))
-    notes = {no_repetitions(point.scenario, given.seeds) for point in sweep.points}
-    if None not in notes:
-        print(notes.pop())
+    print_no_repetitions([(point.variant, point.scenario) for point in sweep.points], given.seeds)
     return 0
 
 
@@ -189,17 +177,6 @@ def _ready(given: argparse.Namespace) -> bool:
         )
     ready(given.output)
     return not given.resume and (given.output / "run.json").is_file()
-
-
-def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, str]:
-    """The keys of the figure's axes."""
-    from mptcplab.util.user_input import choose
-
-    asked = {name: key for name in ("x", "facet") if (key := given.__dict__[name])}
-    axes = {name: choose(key, vary, "key of --vary", f"--{name}") for name, key in asked.items()}
-    if len(axes) == 2 and axes["x"] == axes["facet"]:
-        raise BadInput(f"mptcplab: --x and --facet are both {given.x}; they must differ")
-    return axes
 
 
 def _print_results(found: SweepResults, compare: str | None) -> None:
