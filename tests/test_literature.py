@@ -20,6 +20,7 @@ QUICK = Effort("quick")
 PLANTED = {
     "sigcomm20-tutorial": ("F2", "highest RTT"),
     "nsdi12-latency": ("G2", "opportunistic"),
+    "ifip16-blest": ("H1", "opportunistic"),
 }
 """By study: an experiment, and the planted error that makes one of its claims fail."""
 
