@@ -87,7 +87,23 @@ pub(crate) struct Topology {
     /// `ways[address][node]`: the equal-cost next hops, by link number.
     ways: Vec<Vec<Box<[DirectionId]>>>,
     /// Pinned routes, by node, address and class (the upper 24 bits of a label).
-    pins: HashMap<(NodeId, AddressId, u32), DirectionId>,
+    pins: HashMap<(NodeId, AddressId, u32), Pins>,
+}
+
+/// The pinned routes of the frames of one class at one node.
+#[derive(Debug, Default)]
+struct Pins {
+    /// The direction of frames without a pin of their own.
+    all: Option<DirectionId>,
+    /// Directions of frames with this detail (the lower 8 bits of a label).
+    by_detail: Vec<(u8, DirectionId)>,
+}
+
+impl Pins {
+    fn direction(&self, detail: u8) -> Option<DirectionId> {
+        let own = self.by_detail.iter().find(|(pinned, _)| *pinned == detail);
+        own.map(|(_, direction)| *direction).or(self.all)
+    }
 }
 
 impl Topology {
@@ -145,18 +161,26 @@ impl Topology {
         Ok(())
     }
 
-    /// Pins a route: frames of one class for `to` leave `node` by `direction`.
+    /// Pins a route: frames of one class for `to` leave `node` by `direction`; with `detail`, only frames whose
+    /// label has this detail.
     pub(crate) fn pin(
         &mut self,
         node: NodeId,
         to: AddressId,
-        class: u32,
+        (class, detail): (u32, Option<u8>),
         direction: DirectionId,
     ) -> Result<(), TopologyError> {
         self.check_way(node, to, direction)?;
         self.choose_from_now_on();
         self.nodes[node.index()].pins = true;
-        self.pins.insert((node, to, class), direction);
+        let pins = self.pins.entry((node, to, class)).or_default();
+        match detail {
+            None => pins.all = Some(direction),
+            Some(detail) => {
+                pins.by_detail.retain(|(pinned, _)| *pinned != detail);
+                pins.by_detail.push((detail, direction));
+            }
+        }
         Ok(())
     }
 
@@ -215,7 +239,10 @@ impl Topology {
             self.compute();
         }
         let Node { pins, spreading, .. } = self.nodes.get_mut(node.index())?;
-        if *pins && let Some(&direction) = self.pins.get(&(node, address, label >> 8)) {
+        if *pins
+            && let Some(pinned) = self.pins.get(&(node, address, label >> 8))
+            && let Some(direction) = pinned.direction(label as u8)
+        {
             return Some(direction);
         }
         if matches!(spreading, Spreading::First) {

@@ -229,8 +229,14 @@ fn general(link: &Link) -> LinkTable {
 }
 
 fn route(route: &Route) -> RouteTable {
-    let Route { from, to, flows, links } = route.clone();
-    RouteTable { from: Some(from), to: Some(to), flows: Some(flows), links: Some(links) }
+    let Route { from, to, flows, subflow, links } = route.clone();
+    RouteTable {
+        from: Some(from),
+        to: Some(to),
+        flows: Some(flows),
+        subflow: subflow.map(u32::from),
+        links: Some(links),
+    }
 }
 
 fn flow(flow: &Flow) -> FlowTable {

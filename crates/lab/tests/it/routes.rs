@@ -141,6 +141,38 @@ fn two_routes_for_the_same_frames_are_refused() {
     assert_eq!(refused(&(text + &over_s + &route("b", "a", "[\"t-b\", \"r-t\", \"a-r\"]"))), "nothing");
 }
 
+/// A connection of three subflows over one pair of addresses: two routes name a subflow, and one the others.
+#[test]
+fn a_route_of_one_subflow_leaves_the_others_where_they_were() {
+    let flows = "[flows.bulk]\nfrom = \"a\"\nto = \"b\"\npath_manager = \"ndiffports\"\nsubflows = 3\n";
+    let names = ["a-r", "r-s", "r-t", "r-u", "s-c", "t-c", "u-c", "c-b"];
+    let text = links("duration = \"2s\"", &names, flows);
+    let route = |middle: &str, subflow: &str| {
+        format!(
+            "[[routes]]\nfrom = \"a\"\nto = \"b\"\n{subflow}\
+             links = [\"a-r\", \"r-{middle}\", \"{middle}-c\", \"c-b\"]\n"
+        )
+    };
+    let used = |text: &str| {
+        let measured = run(text);
+        assert!(measured.flows[0].intact);
+        ["r-s", "r-t", "r-u"].map(|name| of(&measured, name, "forward").sent_bytes > 100_000)
+    };
+    let rest = route("s", "");
+    assert_eq!(used(&(text.clone() + &rest)), [true, false, false]);
+    let second = text.clone() + &rest + &route("t", "subflow = 2\n");
+    assert_eq!(used(&second), [true, true, false]);
+    let each = second.clone() + &route("u", "subflow = 3\n");
+    assert_eq!(used(&each), [true, true, true]);
+    assert_eq!(scenario(&scenario(&each).to_toml()), scenario(&each));
+    let said = refused(&(second + &route("u", "subflow = 2\n")));
+    assert!(said.contains("routes[2]: another route already covers these frames of flow \"bulk\""), "{said}");
+    for wrong in [0, 256] {
+        let said = refused(&(text.clone() + &route("t", &format!("subflow = {wrong}\n"))));
+        assert!(said.contains(&format!("routes[0].subflow = {wrong}: must be from 1 to 255")), "{said}");
+    }
+}
+
 #[test]
 fn a_route_to_an_address_that_nobody_uses_is_refused() {
     let of = |transport: &str, last: &str| {

@@ -105,7 +105,8 @@ impl<P> Network<P> {
         self.topology.set_route(node, to, direction)
     }
 
-    /// Pins frames of one class (see [`crate::Frame::label`]) at `node` for address `to` to `direction`.
+    /// Pins frames of one class (see [`crate::Frame::label`]) at `node` for address `to` to `direction`. With a
+    /// detail, only frames whose label has it are pinned; this pin takes precedence over one of the whole class.
     ///
     /// # Errors
     /// As [`Self::set_route`].
@@ -113,7 +114,7 @@ impl<P> Network<P> {
         &mut self,
         node: NodeId,
         to: AddressId,
-        class: u32,
+        class: (u32, Option<u8>),
         direction: DirectionId,
     ) -> Result<(), TopologyError> {
         self.topology.pin(node, to, class, direction)

@@ -84,7 +84,7 @@ fn names_of_another_network_are_refused() {
     assert_eq!(network.set_route(a, address, own.forward()), Err(TopologyError::UnknownAddress(8)));
     for way in [link.forward(), link.backward()] {
         assert_eq!(network.set_route(a, home, way), Err(unknown_link.clone()));
-        assert_eq!(network.pin(a, home, 1, way), Err(unknown_link.clone()));
+        assert_eq!(network.pin(a, home, (1, None), way), Err(unknown_link.clone()));
         let filter = network.add_filter(way, Labels::All, Duration::ZERO, Loss::None);
         assert_eq!(filter, Err(unknown_link.clone()));
     }

@@ -137,8 +137,8 @@ fn pinned_classes_have_their_own_way() {
     let mut stages = stages(3);
     stages.by_flow([1, 2]);
     let Stages { network, forks, stages: links, to, .. } = &mut stages;
-    network.pin(forks[0], *to, 5, links[0][2].forward()).expect("it starts there");
-    network.pin(forks[1], *to, 5, links[1][0].forward()).expect("it starts there");
+    network.pin(forks[0], *to, (5, None), links[0][2].forward()).expect("it starts there");
+    network.pin(forks[1], *to, (5, None), links[1][0].forward()).expect("it starts there");
     for detail in 0..50 {
         assert_eq!(network.choose(forks[0], *to, Frame::label_of(5, detail)), Some(links[0][2].forward()));
         assert_eq!(network.choose(forks[1], *to, Frame::label_of(5, detail)), Some(links[1][0].forward()));
@@ -148,9 +148,21 @@ fn pinned_classes_have_their_own_way() {
         *others.entry(network.choose(forks[0], *to, Frame::label_of(class, 0))).or_insert(0) += 1;
     }
     assert_eq!(others.len(), 3, "{others:?}");
-    let wrong = network.pin(forks[1], *to, 5, links[0][2].forward());
+    let wrong = network.pin(forks[1], *to, (5, None), links[0][2].forward());
     let (link, node) = (links[0][2].index(), forks[1].index());
     assert_eq!(wrong, Err(TopologyError::NotAttached { link, node }));
+}
+
+#[test]
+fn a_pinned_detail_goes_before_its_class() {
+    let mut stages = stages(3);
+    let Stages { network, forks, stages: links, to, .. } = &mut stages;
+    let way = |number: usize| links[0][number].forward();
+    for (detail, number) in [(Some(2), 0), (None, 1), (Some(3), 0), (Some(3), 2)] {
+        network.pin(forks[0], *to, (5, detail), way(number)).expect("it starts there");
+    }
+    let mut chosen = |detail| network.choose(forks[0], *to, Frame::label_of(5, detail));
+    assert_eq!([0, 1, 2, 3].map(&mut chosen), [way(1), way(1), way(0), way(2)].map(Some));
 }
 
 /// From the destination, b is found before a, although the link to a is older at r.
@@ -167,7 +179,7 @@ fn a_pin_moves_no_other_class() {
     join("c-r", c, r);
     let to = network.add_address(end, None).expect("known");
     assert_eq!(network.route(r, to), Some(to_b.forward()));
-    network.pin(r, to, 5, to_a.forward()).expect("it starts there");
+    network.pin(r, to, (5, None), to_a.forward()).expect("it starts there");
     for class in 0..40 {
         let expected = if class == 5 { to_a } else { to_b };
         assert_eq!(network.choose(r, to, Frame::label_of(class, 3)), Some(expected.forward()));

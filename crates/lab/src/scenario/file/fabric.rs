@@ -36,6 +36,9 @@ table! {
         /// The flows between `from` and `to` that use this route. Default: all flows whose path is the first
         /// link of the route, or the last link if the route leads to the host that opened the connection.
         flows: Vec<String>,
+        /// The subflow that uses this route, by its number in the order of opening, from 1 to 255. Default: all
+        /// subflows that have no route of their own.
+        subflow: u32,
         /// The links of the route, in order. Required.
         links: Vec<String>,
     }

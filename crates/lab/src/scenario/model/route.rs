@@ -12,6 +12,8 @@ pub struct Route {
     pub to: String,
     /// The flows.
     pub flows: Vec<String>,
+    /// The subflow that uses the route, in the order of opening, from 1; all subflows without it.
+    pub subflow: Option<u8>,
     /// The links in order, from `from` to `to`.
     pub links: Vec<String>,
 }

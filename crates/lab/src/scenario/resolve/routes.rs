@@ -3,6 +3,10 @@
 //! A relay is a host that also forwards frames of other hosts. Owns the check that a route is connected, and
 //! that a flow uses it. The network chooses the routes of all other frames.
 
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexSet;
+
 use super::context::{Context, ENDS, flow_names};
 use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{RouteTable, ScenarioFile};
@@ -43,24 +47,43 @@ pub(super) fn resolve(
     flows: &[Flow],
     relays: &[String],
 ) -> Result<Vec<Route>, ScenarioError> {
+    let known = Known {
+        links: links.iter().map(|link| (link.name.as_str(), link)).collect(),
+        flows: flows.iter().map(|flow| (flow.name.as_str(), flow)).collect(),
+        hosts: hosts(flows).collect(),
+        openers: flows.iter().map(|flow| flow.from.as_str()).collect(),
+    };
     let mut routes: Vec<Route> = Vec::new();
+    let mut by_ends: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (index, table) in file.routes.iter().flatten().enumerate() {
         let index = index.to_string();
-        let walk = Walk { context, index: &index, links, flows, relays };
+        let walk = Walk { context, index: &index, links, flows, relays, known: &known };
         let route = walk.route(table)?;
-        for other in routes.iter().filter(|other| other.from == route.from && other.to == route.to) {
-            let twice = |flow: &&Flow| {
-                [other, &route].iter().all(|one| one.flows.contains(&flow.name))
-                    && walk.frames(flow, other) == walk.frames(flow, &route)
+        let same_ends = by_ends.entry((route.from.clone(), route.to.clone())).or_default();
+        for other in same_ends.iter().map(|&at| &routes[at]).filter(|other| other.subflow == route.subflow) {
+            let twice = |name: &&String| {
+                let flow = known.flows[name.as_str()];
+                other.flows.contains(name) && walk.frames(flow, other) == walk.frames(flow, &route)
             };
-            if let Some(twice) = flows.iter().find(twice) {
-                let problem = format!("another route already covers these frames of flow {:?}", twice.name);
+            if let Some(twice) = route.flows.iter().find(twice) {
+                let problem = format!("another route already covers these frames of flow {twice:?}");
                 return Err(context.error(&["routes", &index], problem));
             }
         }
+        same_ends.push(routes.len());
         routes.push(route);
     }
     Ok(routes)
+}
+
+/// Links, flows and hosts by name, for scenarios with thousands of routes.
+struct Known<'a> {
+    links: HashMap<&'a str, &'a Link>,
+    flows: HashMap<&'a str, &'a Flow>,
+    /// In the order of the flows.
+    hosts: IndexSet<&'a str>,
+    /// The hosts that open flows.
+    openers: HashSet<&'a str>,
 }
 
 struct Walk<'a> {
@@ -70,6 +93,7 @@ struct Walk<'a> {
     links: &'a [Link],
     flows: &'a [Flow],
     relays: &'a [String],
+    known: &'a Known<'a>,
 }
 
 impl Walk<'_> {
@@ -81,7 +105,7 @@ impl Walk<'_> {
     }
 
     fn opens(&self, host: &str) -> bool {
-        self.flows.iter().any(|flow| flow.from == host)
+        self.known.openers.contains(host)
     }
 
     /// The link of the only address of `to` that a flow uses; `None` if the flow may use several links.
@@ -98,13 +122,9 @@ impl Walk<'_> {
         let [from, to] = [&table.from, &table.to].map(|end| end.as_deref());
         let (from, to) = (from.unwrap_or(ENDS[0]), to.unwrap_or(ENDS[1]));
         for (key, host) in [("from", from), ("to", to)] {
-            if !hosts(self.flows).any(|known| known == host) {
-                return Err(self.context.unknown(
-                    &self.at(&[key]),
-                    "host",
-                    host,
-                    hosts(self.flows).collect::<Vec<_>>().into_iter(),
-                ));
+            if !self.known.hosts.contains(host) {
+                let hosts = self.known.hosts.iter().copied();
+                return Err(self.context.unknown(&self.at(&[key]), "host", host, hosts));
             }
         }
         let links = table.links.clone().unwrap_or_default();
@@ -159,7 +179,14 @@ impl Walk<'_> {
                 return Err(self.context.error(&self.at(&[]), problem));
             }
         }
-        Ok(Route { from: from.to_owned(), to: to.to_owned(), flows: chosen, links })
+        let subflow = match table.subflow {
+            None => None,
+            Some(number @ 1..=255) => Some(number as u8),
+            Some(_) => {
+                return Err(self.context.error(&self.at(&["subflow"]), "must be from 1 to 255"));
+            }
+        };
+        Ok(Route { from: from.to_owned(), to: to.to_owned(), flows: chosen, subflow, links })
     }
 
     /// Checks that the links lead from one host to the other, and that all nodes between forward frames and
@@ -169,7 +196,7 @@ impl Walk<'_> {
         for (number, name) in links.iter().enumerate() {
             let number = number.to_string();
             let fail = |problem: String| Err(self.context.error(&self.at(&["links", &number]), problem));
-            let Some(link) = self.links.iter().find(|link| link.name == *name) else {
+            let Some(link) = self.known.links.get(name.as_str()) else {
                 let names = self.links.iter().map(|link| link.name.as_str());
                 return Err(self.context.unknown(&self.at(&["links", &number]), "path or link", name, names));
             };
@@ -186,8 +213,7 @@ impl Walk<'_> {
                 return fail(format!("leads back to {next:?}"));
             }
             let ends_here = number.parse() == Ok(links.len() - 1);
-            let passes =
-                self.relays.iter().any(|relay| relay == next) || !hosts(self.flows).any(|host| host == next);
+            let passes = self.relays.iter().any(|relay| relay == next) || !self.known.hosts.contains(next);
             if next != to && !ends_here && !passes {
                 return fail(format!(
                     "leads to the host {next:?}, which does not forward frames (add it to relays)"

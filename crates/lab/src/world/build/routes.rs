@@ -33,10 +33,12 @@ impl<'a> Builder<'a> {
             let (opener, link) = if flow.from == route.from { (from, first) } else { (to, last) };
             classes.extend(self.interface_named(opener, link).map(|own| class_of(number, own.0 as usize)));
         }
+        // Labels count subflows from 0.
+        let subflow = route.subflow.map(|number| number - 1);
         let mut here: &str = &route.from;
         for name in &route.links {
             let Some((direction, next)) = self.step(here, name) else { return Ok(()) };
-            self.pin_at(here, address, &classes, direction)?;
+            self.pin_at(here, address, (&classes, subflow), direction)?;
             here = next;
         }
         Ok(())
@@ -54,10 +56,10 @@ impl<'a> Builder<'a> {
         &mut self,
         node: &str,
         to: AddressId,
-        classes: &[u32],
+        (classes, subflow): (&[u32], Option<u8>),
         direction: DirectionId,
     ) -> Result<(), TopologyError> {
         let Some(node) = self.node(node) else { return Ok(()) };
-        classes.iter().try_for_each(|&class| self.network.pin(node, to, class, direction))
+        classes.iter().try_for_each(|&class| self.network.pin(node, to, (class, subflow), direction))
     }
 }
