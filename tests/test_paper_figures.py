@@ -22,7 +22,8 @@ from mptcplab.plots.looks import COLOURS, LOOKS, looks, related_looks
 from mptcplab.plots.sweep_plot import picture
 from mptcplab.plots.sweep_series import Chart, Request
 from mptcplab.plots.swept_axis import SweptAxis
-from mptcplab.results.read.swept_values import SweptValues, read_swept
+from mptcplab.results.model.swept_values import SweptValues
+from mptcplab.results.read.swept_values import read_swept
 from mptcplab.run import sweep_plan
 from mptcplab.util.user_input import BadResult
 

@@ -58,7 +58,7 @@ def requested(given: argparse.Namespace) -> Request:
 def check_figure(given: argparse.Namespace, vary: Mapping[str, Sequence[str]], flows: Sequence[str]) -> None:
     """Rejects options that do not fit the keys of a sweep, before it runs."""
     from mptcplab.plots.sweep_series import Chart
-    from mptcplab.results.read.swept_values import FLOW, SweptValues
+    from mptcplab.results.model.swept_values import FLOW, SweptValues
     from mptcplab.util.user_input import BadResult
 
     keys = {**vary, FLOW: flows} if len(flows) > 1 else vary

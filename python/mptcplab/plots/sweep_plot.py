@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mptcplab.results.read.swept_values import SweptValues
+    from mptcplab.results.model.swept_values import SweptValues
     from mptcplab.stats.statistics import Interval
 
 WIDTH = 6.8

@@ -17,7 +17,7 @@ from mptcplab.stats.statistics import Interval, interval, ratio
 from mptcplab.util.user_input import BadResult, choose
 
 if TYPE_CHECKING:
-    from mptcplab.results.read.swept_values import Cell, SweptValues
+    from mptcplab.results.model.swept_values import Cell, SweptValues
 
 MOST_SERIES = 40
 """Maximum series in a panel; further ones are omitted, and the note states their number."""
