@@ -10,7 +10,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
-    ("Simulate a scenario", ("example", "run", "why", "sweep", "survey", "udp-interference", "schema")),
+    (
+        "Simulate a scenario",
+        ("example", "run", "why", "sweep", "survey", "udp-interference", "convert-trace", "schema"),
+    ),
     ("Look at results", ("plot", "cdf", "analyse", "events", "link-stats", "select", "merge", "group")),
     ("Reproduce published studies", ("list", "study", "reproduce")),
     ("Send real packets", ("info", "host", "kernel", "emulate", "validate", "send", "receive", "verify", "bench")),

@@ -67,7 +67,8 @@ fn named(names: &[String]) -> Result<Vec<Option<Column>>, String> {
         if let Some(other) = columns[..at].iter().position(same) {
             let (one, other) = (shown(&names[other]), shown(&names[at]));
             return Err(format!(
-                "must have one column of each quantity: {one:?} and {other:?} have the same quantity"
+                "must have one column of each quantity: {one:?} and {other:?} have the same quantity \
+                 (mptcplab convert-trace selects one)"
             ));
         }
     }
@@ -167,7 +168,10 @@ impl Reader {
 
 fn refused(quantity: Quantity, cell: &str) -> String {
     let range = match quantity {
-        Quantity::Time => "be a number, not before the line above and at most 1000000 s after the first",
+        Quantity::Time => {
+            "be a number, not before the line above and at most 1000000 s after the first \
+             (mptcplab convert-trace reads dates)"
+        }
         Quantity::Rate => "be between 0 and 1000000 Mb/s",
         Quantity::Delay => "be between 0 and 1000 s",
         Quantity::Loss => "be between 0 and 100 percent",

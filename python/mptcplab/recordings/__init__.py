@@ -1,0 +1,1 @@
+"""Recordings of real links: conversion of public datasets to the tables that scenarios replay (docs/traces.md)."""
