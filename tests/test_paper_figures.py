@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from conftest import Cli
+from mptcplab import Scenario
 from mptcplab.plots import figure_style
 from mptcplab.plots.looks import COLOURS, LOOKS, looks, related_looks
 from mptcplab.plots.sweep_plot import picture
@@ -328,6 +330,29 @@ def test_a_comparison_whose_seeds_change_only_delays_says_so(cli: Cli) -> None:
     done = cli("compare", TWO, *SHORT, "--seeds", "2", "--vary", f"{LOSS}=0%,1%").stdout
     assert "at 1 of 2 points, the network has no random events" in done
     assert f"(first such point: {LOSS}=0%)" in done
+
+
+def test_json_and_notebooks_state_that_seeds_change_only_timing(cli: Cli) -> None:
+    vary = ("--vary", f"{LOSS}=0%,1%", "--seeds", "2", "--json")
+    for command in ("sweep", "compare"):
+        rows = json.loads(cli(command, TWO, *SHORT, *vary).stdout)
+        assert {row["point"][LOSS]: row["seeds_change"] for row in rows} == {"0%": "timing", "1%": "network"}
+    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
+    words = "these are not intervals over networks"
+    assert words in scenario.vary({LOSS: "0%"}).runs([1, 2])._repr_html_()
+    assert words not in scenario.runs([1, 2])._repr_html_()
+    output = cli("why", TWO, *SHORT, "--set", f"{LOSS}=0%", "--seeds", "2").stdout
+    assert "Seeds change only the small delays of hosts" in output
+
+
+def test_the_figure_of_runs_names_keys_once() -> None:
+    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
+    [axes] = scenario.sweep({SCHEDULER: ["minrtt", "ontime"], LOSS: ["0%", "1%"]}, seeds=[1, 2]).plot().axes
+    assert axes.get_ylabel() == "scheduler, loss"
+    assert [text.get_text() for text in axes.get_yticklabels()][:2] == ["minrtt, 0%", "minrtt, 1%"]
+    assert axes.get_xlabel() == "goodput [Mb/s], means and 95% intervals"
+    [axes] = scenario.runs([1]).plot().axes
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("", "goodput [Mb/s]")
 
 
 def test_a_narrow_figure_over_time_has_small_letters(cli: Cli) -> None:

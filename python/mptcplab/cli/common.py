@@ -171,6 +171,22 @@ def print_no_repetitions(points: Sequence[tuple[str, _core.Scenario]], seeds: in
     print(note)
 
 
+def with_randomness(
+    documents: list[dict[str, Any]], points: Sequence[tuple[Mapping[str, str], _core.Scenario]]
+) -> list[dict[str, Any]]:
+    """The JSON entries of points, each with `seeds_change`.
+
+    This is `network`, or `timing` if seeds change only the small delays of hosts, so that intervals over the seeds are
+    not intervals over networks. `points` has the values and the scenario of each point.
+    """
+    words = {tuple(values.items()): _seeds_change(scenario) for values, scenario in points}
+    return [entry | {"seeds_change": words[tuple(entry["point"].items())]} for entry in documents]
+
+
+def _seeds_change(scenario: _core.Scenario) -> str:
+    return "network" if scenario.draws_its_network else "timing"
+
+
 def natural(text: str) -> int:
     """A seed: an integer from 0 to 2^64 - 1."""
     try:

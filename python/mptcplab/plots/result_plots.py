@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from mptcplab.results.read.result_reader import SavedRun
 
+ENTRY = 0.17
+"""Height of a legend entry, inches; panels with many entries are higher, so that their axes keep their height."""
+
 
 def plot_metrics(  # noqa: PLR0913, RUF100 - the options of `plot`
     run: SavedRun,
@@ -145,7 +148,9 @@ def plot_distributions(
     with figure_style.house_style():
         across = min(len(groups), 3)
         rows = math.ceil(len(groups) / across)
-        figure, panels = figure_style.new_figure(across, rows, width=6.4 if across == 1 else 4.6, height=3.8)
+        entries = max(len(members) for members in groups.values())
+        height = 3.8 + ENTRY * max(0, entries - 3)
+        figure, panels = figure_style.new_figure(across, rows, width=6.4 if across == 1 else 4.6, height=height)
         for panel, (group, members) in zip(panels, groups.items(), strict=False):
             for (name, values), look in zip(
                 members.items(), figure_style.looks(_numbered(members)).values(), strict=True

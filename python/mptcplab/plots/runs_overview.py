@@ -6,10 +6,12 @@ A variant is a point of a sweep or a baseline. Owns the grouping of runs by vari
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mptcplab.plots import figure_style
+from mptcplab.plots.sweep_series import short
 from mptcplab.results.text.flow_metrics import metrics, unit
 from mptcplab.stats.statistics import Estimate, estimate
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from mptcplab.results.model.measured_run import MeasuredRun
 
+_KEY = re.compile(r", (?=[\w.*{},-]+=)")
+"""Separates the keys in the name of a sweep point."""
 MOST_ROWS, MOST_FLOWS = 40, 8
 """Maximum variants and flows; further ones are omitted."""
 
@@ -51,9 +55,11 @@ def runs_html(runs: Sequence[MeasuredRun]) -> str:
         cells = "".join(f"<td>{of.get(flow, '–')}</td>" for flow in flows)
         rows.append(f"<tr><td>{html.escape(variant)}</td>{cells}</tr>")
     more = f"<p>… and {len(found) - MOST_ROWS} more variants</p>" if len(found) > MOST_ROWS else ""
+    is_fixed = not any(run.scenario.draws_its_network for run in runs)
+    only = ". Seeds change only small delays of hosts: these are not intervals over networks" if is_fixed else ""
     return (
         f"<p>{len(runs)} runs. Goodput of each flow: mean over the seeds ± half of the 95% "
-        f"interval</p><table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        f"interval{only}</p><table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
     )
 
 
@@ -72,10 +78,23 @@ def plot_runs(runs: Sequence[MeasuredRun], metric: str) -> Figure:
                 [value.mean for _, value in rows], [row for row, _ in rows],
                 xerr=[value.half_width for _, value in rows], fmt=look.marker, color=look.color, capsize=3, label=flow,
             )  # fmt: skip
-        axes.set_yticks(range(len(found)), list(found))
+        keys, labels = _labels(list(found))
+        axes.set_yticks(range(len(found)), labels)
+        axes.set_ylabel(keys)
         axes.set_ylim(len(found) - 0.5, -0.5)
         axes.set_xlim(left=0)
-        axes.set_xlabel(f"{name.replace('_', ' ')} [{units}]" if units else name.replace("_", " "))
+        several = any(value.n > 1 for of in found.values() for value in of.values())
+        how = ", means and 95% intervals" if several else ""
+        axes.set_xlabel((f"{name.replace('_', ' ')} [{units}]" if units else name.replace("_", " ")) + how)
         if len(flows) > 1:
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def _labels(variants: Sequence[str]) -> tuple[str, list[str]]:
+    """The keys of a sweep and the values of each point; no keys if the variants are not points of one sweep."""
+    parts = [[part.partition("=") for part in _KEY.split(variant)] for variant in variants]
+    keys = {tuple(key for key, _, _ in of) for of in parts}
+    if len(keys) != 1 or not all(equals for of in parts for _, equals, _ in of):
+        return "", list(variants)
+    return ", ".join(map(short, keys.pop())), [", ".join(value for _, _, value in of) for of in parts]

@@ -18,6 +18,7 @@ from mptcplab.cli.common import (
     print_json,
     print_no_repetitions,
     table,
+    with_randomness,
 )
 from mptcplab.cli.common import seeds as all_seeds
 from mptcplab.cli.figure_options import add_figure_options, check_figure, write_sweep_picture
@@ -95,7 +96,8 @@ def execute(given: argparse.Namespace) -> int:
         write_sweep_picture(given, wanted, given.output)
     rankings = [Ranking(found, flow, metric) for flow in found.flows for metric in found.metrics]
     if given.json:
-        print_json([entry for ranking in rankings for entry in ranking.documents()])
+        entries = [entry for ranking in rankings for entry in ranking.documents()]
+        print_json(with_randomness(entries, [(point.values, point.scenario) for point in sweep.points]))
         return 0
     for ranking in rankings:
         print(table(ranking.rows()))

@@ -21,6 +21,7 @@ from mptcplab.cli.common import (
     print_json,
     print_no_repetitions,
     table,
+    with_randomness,
 )
 from mptcplab.cli.common import seeds as all_seeds
 from mptcplab.cli.executors import add_executor, chosen_executor
@@ -123,7 +124,8 @@ def execute(given: argparse.Namespace) -> int:
     if given.output:
         write_sweep_picture(given, wanted, given.output)
     if given.json:
-        print_json(found.documents(given.compare))
+        drawn = [(point.values, point.scenario) for point in sweep.points]
+        print_json(with_randomness(found.documents(given.compare), drawn))
         return 0
     _print_results(found, given.compare)
     if given.output:

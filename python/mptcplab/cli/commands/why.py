@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.cli.common import BadInput, RunFailed, check_runs, natural, positive, print_json, seeds
+from mptcplab.cli.common import BadInput, RunFailed, check_runs, natural, no_repetitions, positive, print_json, seeds
 from mptcplab.cli.outputs import add_size, need_pictures, pictures, write_picture
 from mptcplab.cli.settings import add_set, over
 
@@ -59,6 +59,8 @@ def execute(given: argparse.Namespace) -> int:
     else:
         for answer in answers:
             print("\n".join(answer.sentences()))
+        if (note := no_repetitions(scenario.core, given.seeds)) is not None:
+            print(note)
         if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
             print(f"shown: the first {len(answers)} flows; --flow NAME selects another")
     if output:
