@@ -52,7 +52,7 @@ def picture(
     size = LARGE if width >= COLUMN else SMALL
     with figure_style.house_style(), _letters(size):
         figure, grid = figure_style.new_figure(
-            across, rows * len(found.metrics), width=panel, height=min(3.7, max(1.7, 0.64 * panel))
+            across, rows * len(found.metrics), width=panel, height=min(3.7, max(1.9, 0.64 * panel))
         )
         for at, metric in enumerate(found.metrics):
             places = grid[at * rows * across :][: rows * across]
