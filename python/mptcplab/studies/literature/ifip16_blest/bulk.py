@@ -109,7 +109,8 @@ class Bulk(Experiment):
         slow = (
             f"With Linux 3.x and one-way delays, 3G carries {used[0]} and {used[1]}. With RTTs, it carries {used[2]} "
             f"and {used[3]}. With BLEST, the queue of 3G raises its mean RTT to {rtts[0]:.0f} and {rtts[1]:.0f} ms. "
-            "BLEST multiplies the ratio of both RTTs with the window of WLAN, and skips 3G if the send window is smaller."
+            "BLEST multiplies the ratio of both RTTs with the window of WLAN. If the send window is smaller, it skips "
+            "3G."
         )
         facts = [
             self.fact(
@@ -172,7 +173,10 @@ class Bulk(Experiment):
             "retransmissions [segments]": retransmissions,
             "out-of-order queue [KiB]": out_of_order,
         }
-        short = [f"{delays}\n{kernel.replace(', ', chr(10))}" for delays, kernel in READINGS.values()]
+        short = [
+            "\n".join(["RTT" if delays == "rtt" else delays, *kernel.split(", ")])
+            for delays, kernel in READINGS.values()
+        ]
         for axes, (label, value) in zip(panels, parts.items(), strict=True):
             series = {}
             for look, (curve, words) in zip(looks.values(), CURVES.items(), strict=True):
