@@ -258,6 +258,10 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self) -> World {
         self.network.keep_lost(true);
+        let (warmup, sample) = (self.scenario.warmup, self.scenario.sample);
+        if warmup.as_nanos() % sample.as_nanos().max(1) != 0 {
+            self.scheduled.insert((at(warmup), ScheduledAction::EndWarmUp));
+        }
         let first_sample = at(self.scenario.sample);
         self.alarm(Alarm::Sample, Some(first_sample));
         let first_scheduled = self.scheduled.first().map(|(at, _)| *at);

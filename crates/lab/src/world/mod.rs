@@ -85,8 +85,10 @@ enum ScheduledAction {
     Switch(usize),
     /// A link changes: the time up to now is attributed to causes first (`attribution`).
     Settle,
-    /// The warm-up ends.
+    /// The warm-up ends: accounts of causes start anew.
     WarmedUp,
+    /// The warm-up ends between two samples: summaries start.
+    EndWarmUp,
 }
 
 /// A running scenario.
@@ -326,6 +328,11 @@ impl World {
             }
             ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
+            ScheduledAction::EndWarmUp => {
+                self.take_back();
+                self.rouse_datagrams(now);
+                self.sampler.end_warm_up(now, &self.hosts, &self.apps);
+            }
             ScheduledAction::Settle | ScheduledAction::WarmedUp => {
                 if let Some(attribution) = &mut self.attribution {
                     match action {

@@ -211,10 +211,26 @@ impl Sampler {
         let again = Again::of(info.as_ref());
         self.last[flow] = Mark { received: app.received, early, again, paths: counts };
         if now <= self.warmup || app.started_at.is_none() {
-            self.warm[flow] = self.last[flow].clone();
-            self.warm_duplicates[flow] = app.receiver_info(now, hosts).map_or(0, |info| info.duplicate_bytes);
-            self.warm_at[flow] = Some(now);
+            self.exclude_until(now, hosts, app, self.last[flow].clone());
         }
+    }
+
+    /// Notes the counters of all flows at the end of the warm-up. Necessary if it is not the time of a sample;
+    /// otherwise summaries would contain data from before.
+    pub(super) fn end_warm_up(&mut self, now: Instant, hosts: &[Host], apps: &[App]) {
+        for app in apps {
+            let (info, receiving) = (app.sender_info(now, hosts), app.arrivals(now, hosts));
+            let paths = self.counts(hosts, app, info.as_ref(), receiving.as_ref());
+            let (early, again) = (early(receiving.as_ref()), Again::of(info.as_ref()));
+            self.exclude_until(now, hosts, app, Mark { received: app.received, early, again, paths });
+        }
+    }
+
+    /// Excludes what a flow has done so far from its summary.
+    fn exclude_until(&mut self, now: Instant, hosts: &[Host], app: &App, mark: Mark) {
+        self.warm[app.flow] = mark;
+        self.warm_duplicates[app.flow] = app.receiver_info(now, hosts).map_or(0, |info| info.duplicate_bytes);
+        self.warm_at[app.flow] = Some(now);
     }
 
     /// Samples open subflows.

@@ -36,5 +36,6 @@ mod schedulers;
 mod traces;
 mod units;
 mod until_done;
+mod warmup;
 mod wireless;
 mod words;
