@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mptcplab.reproduce import verdict_record
-from mptcplab.reproduce.mutants import MUTANTS
+from mptcplab.reproduce.mutants import MUTANTS, Mutant
 from mptcplab.reproduce.runner import Reproduction, reproduce
 from mptcplab.studies import LITERATURE, STUDIES
 from mptcplab.studies.base import Effort, Study
@@ -17,12 +18,20 @@ from mptcplab.studies.verdicts import VERDICTS
 RECORD = Path(__file__).resolve().parent.parent / "docs" / "verdicts" / "literature.json"
 QUICK = Effort("quick")
 
-PLANTED = {
+
+def _without_ecf(table: dict[str, Any]) -> None:
+    for flow in table["flows"].values():
+        if flow.get("scheduler") == "ecf":
+            flow["scheduler"] = "redundant"
+
+
+PLANTED: dict[str, tuple[str, str | Mutant]] = {
     "sigcomm20-tutorial": ("F2", "highest RTT"),
     "nsdi12-latency": ("G2", "opportunistic"),
     "ifip16-blest": ("H1", "opportunistic"),
+    "conext17-ecf": ("I1", Mutant("all data on both paths instead of ECF", _without_ecf)),
 }
-"""By study: an experiment, and the planted error that makes one of its claims fail."""
+"""By study: an experiment, and the planted error that makes one of its claims fail, one of `MUTANTS` or its own."""
 
 
 @pytest.fixture(scope="module", params=LITERATURE)
@@ -60,8 +69,9 @@ def only(study: Study, experiment: str) -> Study:
 
 def test_a_planted_error_makes_a_claim_fail(found: Reproduction) -> None:
     (study,) = found.studies
-    experiment, mutant = PLANTED[study.name]
-    wrong = reproduce([only(study, experiment)], QUICK, quiet=True, change=MUTANTS[mutant].change())
+    experiment, planted = PLANTED[study.name]
+    mutant = MUTANTS[planted] if isinstance(planted, str) else planted
+    wrong = reproduce([only(study, experiment)], QUICK, quiet=True, change=mutant.change())
     held = {fact.fact for fact in found.facts if fact.verdict == "holds"}
     assert [fact.fact for fact in wrong.facts if fact.fact in held and fact.verdict == "fails"]
 

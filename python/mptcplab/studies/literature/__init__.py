@@ -5,6 +5,7 @@ itself could not be read. Each study names its source.
 """
 
 from mptcplab.studies.base import Study
+from mptcplab.studies.literature.conext17_ecf import STUDY as CONEXT17_ECF
 from mptcplab.studies.literature.ifip16_blest import STUDY as IFIP16_BLEST
 from mptcplab.studies.literature.nsdi12_latency import STUDY as NSDI12_LATENCY
 from mptcplab.studies.literature.sigcomm20_tutorial import STUDY as SIGCOMM20_TUTORIAL
@@ -13,6 +14,7 @@ LITERATURE: dict[str, Study] = {
     SIGCOMM20_TUTORIAL.name: SIGCOMM20_TUTORIAL,
     NSDI12_LATENCY.name: NSDI12_LATENCY,
     IFIP16_BLEST.name: IFIP16_BLEST,
+    CONEXT17_ECF.name: CONEXT17_ECF,
 }
 """The studies by name, in the order of their letters."""
 
