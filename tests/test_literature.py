@@ -30,6 +30,9 @@ PLANTED: dict[str, tuple[str, str | Mutant]] = {
     "nsdi12-latency": ("G2", "opportunistic"),
     "ifip16-blest": ("H1", "opportunistic"),
     "conext17-ecf": ("I1", Mutant("all data on both paths instead of ECF", _without_ecf)),
+    "conext12-olia": ("J3", "controller"),
+    "nsdi11-wireless": ("K3", "controller"),
+    "nsdi11-datacenter": ("L1", "scheduler"),
 }
 """By study: an experiment, and the planted error that makes one of its claims fail, one of `MUTANTS` or its own."""
 

@@ -85,7 +85,7 @@ enum ScheduledAction {
     Switch(usize),
     /// A link changes: the time up to now is attributed to causes first (`attribution`).
     Settle,
-    /// The warm-up ends: accounts of causes start anew.
+    /// The warm-up ends: accounts of causes restart.
     WarmedUp,
     /// The warm-up ends between two samples: summaries start.
     EndWarmUp,

@@ -51,8 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "studies",
         nargs="*",
         metavar="STUDY[/EXPERIMENT]",
-        help="study or experiment, such as cs244-rcvbuf/C1; `literature` means all studies of further papers "
-        "(default: all other studies)",
+        help="study or experiment (cs244-rcvbuf/C1), or `literature` (default: five studies)",
     )
     add_workers(parser)
     add_executor(parser)
