@@ -70,6 +70,55 @@ def test_scheduler_with_the_rule_of_minrtt_gives_the_results_of_minrtt(policy: t
     assert own.samples.column("value").equals(built_in.samples.column("value"))
 
 
+class AllOpenWindows(Scheduler):
+    """The rule of the built-in `opportunistic-redundant`."""
+
+    def choose(self, view: SendView) -> SendPath:
+        return min(view.available, key=lambda path: path.srtt)
+
+    def copies(self, view: SendView, chosen: SendPath) -> list[SendPath]:
+        return [path for path in view.available if path.index != chosen.index]
+
+
+def test_scheduler_with_copies_gives_the_results_of_the_built_in_one() -> None:
+    keys = {"bulk": False, "blocks": "10KB", "rate": "2Mbit"}
+    built_in, own = (
+        scenario(scheduler=name, **keys).run(seed=3) for name in ("opportunistic-redundant", AllOpenWindows)
+    )
+    assert own.samples.column("value").equals(built_in.samples.column("value"))
+    assert own.samples.column("value") != scenario(scheduler=LowestRtt, **keys).run(seed=3).samples.column("value")
+
+
+@pytest.mark.parametrize(("answer", "shown"), [([7], "7"), (["chosen"], r"SendPath\(.*\)"), (3, "3"), ([0.5], "0.5")])
+def test_invalid_copy_is_an_error_with_method_and_value(answer: object, shown: str) -> None:
+    class Wrong(LowestRtt):
+        def copies(self, view: SendView, chosen: SendPath) -> object:  # type: ignore[override]
+            return [chosen] if answer == ["chosen"] else answer
+
+    with pytest.raises(ValueError, match=rf"Wrong\.copies returned {shown}; expected a path of view\.paths"):
+        scenario(scheduler=Wrong).run(seed=1)
+
+
+def test_view_has_the_offset_of_the_stream_and_the_queues_of_subflows() -> None:
+    seen: list[tuple[int, float, bool]] = []
+
+    class Watching(LowestRtt):
+        def choose(self, view: SendView) -> SendPath:
+            seen.append((view.offset, max(path.queued for path in view.paths), view.has_subflow_queues))
+            assert view.column("queued").tolist() == [path.queued for path in view.paths]
+            return min(view.paths, key=lambda path: (not path.is_available, path.queued, path.srtt))
+
+    total = received(scenario(scheduler=Watching).run(seed=1))
+    offsets = [offset for offset, _, _ in seen]
+    assert offsets == sorted(offsets)
+    assert 0.9 * total < offsets[-1] < 1.2 * total
+    assert not any(queued or has for _, queued, has in seen)
+    seen.clear()
+    scenario(scheduler=Watching, subflow_queues=True).run(seed=1)
+    assert all(has for _, _, has in seen)
+    assert any(queued for _, queued, _ in seen)
+
+
 def test_controller_with_the_rule_of_reno_is_close_to_reno() -> None:
     built_in, own = (
         scenario(congestion=name, coupling_scope="all").run(seed=3).flow("bulk")["goodput"] for name in ("reno", Reno)
@@ -267,6 +316,19 @@ def test_commands_accept_a_class(cli: Cli, tmp_path: Path) -> None:
     assert wrong.count("\n") == 1
     missing = cli("run", "two.toml", "--set", "flows.bulk.scheduler=other:Last", expect=2).stderr
     assert "no module other in" in missing
+
+
+def test_a_class_next_to_the_scenario_is_found(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "near.py").write_text(textwrap.dedent(MODULE))
+    text = scenario().to_toml().replace('scheduler = "ontime"', 'scheduler = "near.py:Last"')
+    assert "near.py:Last" in text
+    (tmp_path / "lab" / "two.toml").write_text(text)
+    assert "bulk (MPTCP)" in cli("run", "lab/two.toml").stdout
+    cli("sweep", "lab/two.toml", "--vary", "paths.near.loss=0%,1%", "--seeds", "2", "--executor", "processes:2")
+    missing = cli("run", "lab/two.toml", "--set", "flows.bulk.scheduler=gone.py:Last", expect=2).stderr
+    assert "no file gone.py in" in missing
+    assert str(tmp_path / "lab") in missing
 
 
 def test_classes_move_to_other_processes_by_value(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from mptcplab import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
 
     from mptcplab._core import CongestionPath, CongestionView, SendPath, SendView
@@ -41,8 +43,17 @@ class Scheduler(Policy):
     def choose(self, view: SendView) -> SendPath | int | None:
         """Returns the path for the next segment: an entry of `view.paths`, its index, or None to wait.
 
-        The core calls `choose` while two or more subflows could send and at least one has space. A path without space
+        The core calls `choose` while two or more subflows could send and at least one has space. With `subflow_queues`,
+        possibly none has space, because data waits in the queues of subflows. Otherwise, a path without space
         counts as None. With nothing in flight, None has no effect: the available path with the smallest RTT sends.
+        """
+        raise NotImplementedError
+
+    def copies(self, view: SendView, chosen: SendPath) -> Iterable[SendPath | int]:
+        """Returns further paths for the segment that is sent on `chosen`; `view` is the state before the segment.
+
+        A copy is sent before other new data, and dropped if its path has no space by then. Not called with
+        `subflow_queues`.
         """
         raise NotImplementedError
 

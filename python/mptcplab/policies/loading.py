@@ -24,10 +24,20 @@ NEEDED = {"scheduler": ("choose",), "congestion": ("on_ack", "on_sample")}
 
 _registered: dict[str, type[Any]] = {}
 _files: dict[Path, ModuleType] = {}
+_directories: list[Path] = []
+"""Directories of loaded scenarios, where `file.py` is looked up after the current directory; the latest first."""
 
 
 class PolicyError(ValueError):
     """A class that cannot be a policy, and the reason."""
+
+
+def look_in(directory: Path) -> None:
+    """Also looks up `file.py` in this directory, that of a scenario."""
+    directory = directory.resolve()
+    if directory in _directories:
+        _directories.remove(directory)
+    _directories.insert(0, directory)
 
 
 def register(policy: type[Any]) -> str:
@@ -47,7 +57,7 @@ def load(key: str, name: str, values: dict[str, Any]) -> tuple[type[Any], set[st
     found, base = find(name), BASES[key]
     if not isinstance(found, type) or not issubclass(found, base):
         raise PolicyError(f"{name} is not a subclass of mptcplab.{base.__name__}")
-    known = [method for method in vars(base) if method == "choose" or method.startswith("on_")]
+    known = [method for method in vars(base) if method in ("choose", "copies") or method.startswith("on_")]
     methods = {method for method in known if getattr(found, method) is not getattr(base, method)}
     for method in dir(found):
         if method.startswith("on_") and method not in known:
@@ -136,12 +146,15 @@ def _module(place: str) -> ModuleType:
         raise PolicyError(f"cannot import {place}: {type(error).__name__}: {error}{_place(error)}") from error
 
 
-def _file_module(file: Path) -> ModuleType:
+def _file_module(given: Path) -> ModuleType:
+    places = [Path.cwd(), *_directories]
+    file = next((place / given for place in places if (place / given).is_file()), None)
+    if file is None:
+        where = "" if given.is_absolute() else f" in {' or '.join(str(place) for place in dict.fromkeys(places[:2]))}"
+        raise PolicyError(f"no file {given}{where}")
     file = file.resolve()
     if file in _files:
         return _files[file]
-    if not file.is_file():
-        raise PolicyError(f"no file {file}")
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None:
         raise PolicyError(f"{file} is not a Python file")

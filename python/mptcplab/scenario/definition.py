@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, Never
 
 from mptcplab import _core
+from mptcplab.policies import loading
 from mptcplab.policies.base import CongestionControl, Scheduler
 from mptcplab.results.model.events import REASONS, Trace
 from mptcplab.results.model.events import trace as read_trace
@@ -265,7 +266,8 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Scenario:
-        """Reads a scenario file."""
+        """Reads a scenario file. A policy `file.py:Class` can be next to it."""
+        loading.look_in(FilePath(path).parent)
         return cls._of(_core.Scenario.load(FilePath(path)))
 
     @classmethod

@@ -14,7 +14,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::state::{self, State};
 
 /// Fields of a path, in the order of the rows.
-pub(super) const FIELDS: [&str; 22] = [
+pub(super) const FIELDS: [&str; 23] = [
     "id",
     "srtt",
     "rttvar",
@@ -37,8 +37,32 @@ pub(super) const FIELDS: [&str; 22] = [
     "is_available",
     "locally_limited",
     "backup",
+    "queued",
 ];
-const IS_AVAILABLE: usize = 19;
+
+/// The row of a field, at compile time.
+const fn row(field: &str) -> usize {
+    let mut at = 0;
+    while !is_same(FIELDS[at], field) {
+        at += 1;
+    }
+    at
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
 
 fn values(candidate: &Candidate) -> [f64; FIELDS.len()] {
     let path = &candidate.path;
@@ -65,6 +89,7 @@ fn values(candidate: &Candidate) -> [f64; FIELDS.len()] {
         f64::from(candidate.is_available),
         f64::from(candidate.locally_limited),
         f64::from(candidate.backup),
+        candidate.queued as f64,
     ]
 }
 
@@ -87,6 +112,8 @@ pub struct SendView {
     in_flight: u64,
     window_space: u64,
     send_buffer: u64,
+    offset: u64,
+    has_subflow_queues: bool,
 }
 
 impl SendView {
@@ -101,7 +128,14 @@ impl SendView {
             in_flight: 0,
             window_space: 0,
             send_buffer: 0,
+            offset: 0,
+            has_subflow_queues: false,
         }
+    }
+
+    /// The paths of the last state.
+    pub(super) fn path_tuple(&self, py: Python<'_>) -> Py<PyTuple> {
+        self.paths.clone_ref(py)
     }
 
     /// Copies the state.
@@ -125,6 +159,8 @@ impl SendView {
         self.in_flight = view.in_flight;
         self.window_space = view.window_space;
         self.send_buffer = view.send_buffer;
+        self.offset = view.offset;
+        self.has_subflow_queues = view.has_subflow_queues;
         Ok(())
     }
 }
@@ -149,7 +185,7 @@ impl SendView {
     fn available<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for (index, path) in self.paths.bind(py).iter_borrowed().enumerate() {
-            if self.state.get(py, IS_AVAILABLE, index) != 0.0 {
+            if self.state.get(py, const { row("is_available") }, index) != 0.0 {
                 list.append(path)?;
             }
         }
@@ -204,6 +240,18 @@ impl SendView {
     fn send_buffer(&self) -> u64 {
         self.send_buffer
     }
+
+    /// Stream offset of the next new data, bytes: the data given to subflows so far.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether data is assigned to subflows ahead of their windows (`subflow_queues`).
+    #[getter]
+    fn has_subflow_queues(&self) -> bool {
+        self.has_subflow_queues
+    }
 }
 
 /// A subflow that could carry the next data. Valid during one call of `choose`; keep `id`, not the object.
@@ -221,11 +269,15 @@ impl SendPath {
     fn estimate(&self, py: Python<'_>) -> PathEstimate {
         let time = |row| Duration::from_secs_f64(self.get(py, row));
         let mut estimate = PathEstimate::default();
-        (estimate.rttvar, estimate.base_rtt) = (time(2), time(3));
-        (estimate.rate, estimate.max_rate) = (self.get(py, 11), self.get(py, 12));
-        (estimate.own_queue, estimate.cross_queue) = (time(13), time(14));
-        (estimate.overdue, estimate.lead) = (time(15), time(16));
-        (estimate.loss, estimate.is_probing) = (self.get(py, 17), self.get(py, 18) != 0.0);
+        (estimate.rttvar, estimate.base_rtt) =
+            (time(const { row("rttvar") }), time(const { row("base_rtt") }));
+        (estimate.rate, estimate.max_rate) =
+            (self.get(py, const { row("rate") }), self.get(py, const { row("max_rate") }));
+        (estimate.own_queue, estimate.cross_queue) =
+            (time(const { row("own_queue") }), time(const { row("cross_queue") }));
+        (estimate.overdue, estimate.lead) = (time(const { row("overdue") }), time(const { row("lead") }));
+        (estimate.loss, estimate.is_probing) =
+            (self.get(py, const { row("loss") }), self.get(py, const { row("is_probing") }) != 0.0);
         estimate
     }
 }
@@ -241,133 +293,139 @@ impl SendPath {
     /// Number of the subflow in the connection, never reused.
     #[getter]
     fn id(&self, py: Python<'_>) -> u64 {
-        self.get(py, 0) as u64
+        self.get(py, const { row("id") }) as u64
     }
 
     /// Smoothed RTT, seconds; 0 before the first sample.
     #[getter]
     fn srtt(&self, py: Python<'_>) -> f64 {
-        self.get(py, 1)
+        self.get(py, const { row("srtt") })
     }
 
     /// RTT variation (RFC 6298), seconds.
     #[getter]
     fn rttvar(&self, py: Python<'_>) -> f64 {
-        self.get(py, 2)
+        self.get(py, const { row("rttvar") })
     }
 
     /// Minimum RTT, seconds; 0 before the first sample.
     #[getter]
     fn base_rtt(&self, py: Python<'_>) -> f64 {
-        self.get(py, 3)
+        self.get(py, const { row("base_rtt") })
     }
 
     /// Congestion window, bytes.
     #[getter]
     fn cwnd(&self, py: Python<'_>) -> f64 {
-        self.get(py, 4)
+        self.get(py, const { row("cwnd") })
     }
 
     /// Slow start threshold, bytes; infinite before the first loss.
     #[getter]
     fn ssthresh(&self, py: Python<'_>) -> f64 {
-        self.get(py, 5)
+        self.get(py, const { row("ssthresh") })
     }
 
     /// Bytes in flight.
     #[getter]
     fn in_flight(&self, py: Python<'_>) -> f64 {
-        self.get(py, 6)
+        self.get(py, const { row("in_flight") })
     }
 
     /// Bytes in flight, or lost and not yet retransmitted.
     #[getter]
     fn held(&self, py: Python<'_>) -> f64 {
-        self.get(py, 7)
+        self.get(py, const { row("held") })
     }
 
     /// Bytes in the queue of the local interface.
     #[getter]
     fn local_queue(&self, py: Python<'_>) -> f64 {
-        self.get(py, 8)
+        self.get(py, const { row("local_queue") })
     }
 
     /// Payload of a full-sized segment, bytes.
     #[getter]
     fn mss(&self, py: Python<'_>) -> f64 {
-        self.get(py, 9)
+        self.get(py, const { row("mss") })
     }
 
     /// Pacing rate, bytes per second; infinite without pacing.
     #[getter]
     fn pacing(&self, py: Python<'_>) -> f64 {
-        self.get(py, 10)
+        self.get(py, const { row("pacing") })
     }
 
     /// Estimate of the bottleneck rate, bytes per second.
     #[getter]
     fn rate(&self, py: Python<'_>) -> f64 {
-        self.get(py, 11)
+        self.get(py, const { row("rate") })
     }
 
     /// Upper bound of the bottleneck rate, bytes per second; infinite while slow start has not found it.
     #[getter]
     fn max_rate(&self, py: Python<'_>) -> f64 {
-        self.get(py, 12)
+        self.get(py, const { row("max_rate") })
     }
 
     /// Queueing delay behind packets of this path, seconds.
     #[getter]
     fn own_queue(&self, py: Python<'_>) -> f64 {
-        self.get(py, 13)
+        self.get(py, const { row("own_queue") })
     }
 
     /// Queueing delay behind packets of other flows, seconds.
     #[getter]
     fn cross_queue(&self, py: Python<'_>) -> f64 {
-        self.get(py, 14)
+        self.get(py, const { row("cross_queue") })
     }
 
     /// Seconds by which the oldest data in flight is overdue.
     #[getter]
     fn overdue(&self, py: Python<'_>) -> f64 {
-        self.get(py, 15)
+        self.get(py, const { row("overdue") })
     }
 
     /// Seconds by which a DATA_ACK on another path precedes the acknowledgement on this path.
     #[getter]
     fn lead(&self, py: Python<'_>) -> f64 {
-        self.get(py, 16)
+        self.get(py, const { row("lead") })
     }
 
     /// Loss probability of a segment, 0 to 1.
     #[getter]
     fn loss(&self, py: Python<'_>) -> f64 {
-        self.get(py, 17)
+        self.get(py, const { row("loss") })
     }
 
     /// Whether more is in flight than the window after the last congestion loss.
     #[getter]
     fn is_probing(&self, py: Python<'_>) -> bool {
-        self.get(py, 18) != 0.0
+        self.get(py, const { row("is_probing") }) != 0.0
     }
 
     /// Whether the congestion window has space and nothing else blocks the subflow.
     #[getter]
     fn is_available(&self, py: Python<'_>) -> bool {
-        self.get(py, IS_AVAILABLE) != 0.0
+        self.get(py, const { row("is_available") }) != 0.0
     }
 
     /// Whether this host limits the subflow, by pacing or by a full interface queue.
     #[getter]
     fn locally_limited(&self, py: Python<'_>) -> bool {
-        self.get(py, 20) != 0.0
+        self.get(py, const { row("locally_limited") }) != 0.0
     }
 
     /// Whether the subflow is a backup.
     #[getter]
     fn backup(&self, py: Python<'_>) -> bool {
-        self.get(py, 21) != 0.0
+        self.get(py, const { row("backup") }) != 0.0
+    }
+
+    /// Bytes assigned to the subflow that wait for its window; 0 without `subflow_queues`.
+    #[getter]
+    fn queued(&self, py: Python<'_>) -> f64 {
+        self.get(py, const { row("queued") })
     }
 
     /// Seconds until `length` bytes arrive that are sent now after `ahead` bytes, on average.
