@@ -348,3 +348,13 @@ def test_classes_move_to_other_processes_by_value(tmp_path: Path) -> None:
 def test_both_classes_are_names_of_the_package() -> None:
     assert {"Scheduler", "CongestionControl"} <= set(mptcplab.__all__)
     assert issubclass(LowestRtt, mptcplab.Scheduler)
+
+
+def test_policies_run_on_real_packets_and_end_a_run_with_their_exception(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(textwrap.dedent(MODULE))
+    (tmp_path / "two.toml").write_text(scenario().to_toml().replace('duration = "4s"', 'duration = "1s"'))
+    command = ("run", "two.toml", "--backend", "wire", "--set")
+    assert "scheduler of bulk: mine.py:Last" in cli(*command, "flows.bulk.scheduler=mine.py:Last").stdout
+    failed = cli(*command, "flows.bulk.scheduler=mine.py:Broken", expect=1)
+    assert 'raise LookupError("no path for me")' in failed.stderr
+    assert failed.stdout == ""

@@ -19,6 +19,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::policies::Watch;
 use crate::results::Results;
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -307,16 +308,21 @@ fn on_a_thread(
     let off = Arc::new(AtomicBool::new(false));
     let began = Instant::now();
     let called = Arc::clone(&off);
+    let policies = Watch::start();
     let running = std::thread::spawn(move || run(&called));
     while !running.is_finished() {
         py.detach(|| std::thread::sleep(SLICE));
-        if let Err(raised) = py.check_signals() {
+        let failure = policies.take().map_or_else(|| py.check_signals(), Err);
+        if let Err(raised) = failure {
             off.store(true, Ordering::Relaxed);
             let _ = py.detach(|| running.join());
             return Err(raised);
         }
     }
     let ended = py.detach(|| running.join());
+    if let Some(failure) = policies.take() {
+        return Err(failure);
+    }
     let (measured, given) =
         ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows panicked"))??;
     Ok((Results::new(measured, began.elapsed().as_secs_f64()), given))

@@ -1,10 +1,11 @@
 //! The first error of a policy written in Python, and the random seeds of such policies, for one run.
 //!
 //! The traits of policies return no errors. So an adapter stores the error here, and answers with a default until the
-//! driver of the run stops. A run uses one thread, and this state belongs to the thread. On real packets nobody reads the
-//! error, so it is printed.
+//! driver of the run stops. A run of the simulator uses one thread, and this state belongs to the thread. On real packets,
+//! a `Watch` reads the error; without one, it is printed.
 
 use std::cell::{Cell, RefCell};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
@@ -16,13 +17,23 @@ thread_local! {
     static SEED: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Stores an error of `policy`, unless one is stored. Outside of a run, also prints it with its traceback.
+/// The watch on policies outside of the simulator, with the first error.
+static WATCHED: Mutex<Option<Option<PyErr>>> = Mutex::new(None);
+
+/// Stores an error of `policy`, unless one is stored. Outside of the simulator, a `Watch` gets it, or it is printed with
+/// its traceback.
 pub(super) fn store(policy: &str, error: PyErr) {
     Python::attach(|py| {
         // The command line shows the traceback of an exception with this attribute. Some types accept no attributes.
         let _ = error.value(py).setattr("mptcplab_policy", policy);
-        if !IN_RUN.get() && !has_failed() {
-            error.print(py);
+        if IN_RUN.get() || has_failed() {
+            return;
+        }
+        match &mut *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(first) => {
+                first.get_or_insert_with(|| error.clone_ref(py));
+            }
+            None => error.print(py),
         }
     });
     FAILURE.with_borrow_mut(|failure| {
@@ -33,6 +44,28 @@ pub(super) fn store(policy: &str, error: PyErr) {
 /// Whether a policy of this run has failed. Its methods are not called any more.
 pub(crate) fn has_failed() -> bool {
     FAILURE.with_borrow(Option::is_some)
+}
+
+/// Collects the first error of a policy on real packets while it exists. One watch exists at a time in a process.
+pub(crate) struct Watch;
+
+impl Watch {
+    /// Starts to watch.
+    pub(crate) fn start() -> Self {
+        *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(None);
+        Self
+    }
+
+    /// Takes the error, if a policy has failed.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        WATCHED.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(Option::take)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// The state of policies in one run, which moves to the thread of the run while the run advances.

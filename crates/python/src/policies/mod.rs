@@ -14,7 +14,7 @@ mod send_view;
 mod state;
 
 pub(crate) use congestion_view::{CongestionPath, CongestionView};
-pub(crate) use failure::{RunState, has_failed, policy_seed};
+pub(crate) use failure::{RunState, Watch, has_failed, policy_seed};
 pub(crate) use loading::with_python_classes;
 pub(crate) use send_view::{SendPath, SendView};
 
