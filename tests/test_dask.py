@@ -18,6 +18,7 @@ import pytest
 from command import here
 from conftest import Cli
 from mptcplab import Scenario
+from mptcplab.run import worker as worker_side
 from mptcplab.run.batch import Unfinished, run_jobs
 from mptcplab.run.dask_cluster import DaskCluster, NoCluster
 from mptcplab.run.jobs import Job
@@ -198,7 +199,13 @@ def test_a_missing_scheduler_is_reported(cli: Cli, monkeypatch: pytest.MonkeyPat
 
 def test_a_worker_with_another_mptcplab_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPTCPLAB_CORE", "another_core")
-    with pytest.raises(NoCluster, match=r"the worker tcp://.* has mptcplab [0-9.]+, but .*another_core"):
+    with pytest.raises(NoCluster, match=r"the worker tcp://.* has mptcplab [0-9.]+ .*, but .*another_core"):
+        DaskCluster(cluster.place)
+
+
+def test_a_worker_with_another_build_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_side, "_build", lambda: "000000000000")
+    with pytest.raises(NoCluster, match=r"\(build [0-9a-f]{12}\), but this process has .* \(build 0{12}\)"):
         DaskCluster(cluster.place)
 
 

@@ -73,7 +73,7 @@ class Own(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        self.chunks.append([one.seed for one in unpickled(args[1])])
+        self.chunks.append([one.seed for group in unpickled(args[1]) for one in group.runs])
         self._waiting.append((self.chunks[-1], future, partial(fn, *args, **kwargs)))
         self.most = max(self.most, len(self._waiting))
         return future

@@ -213,7 +213,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
 
     monkeypatch.setattr(sweep_store, "write_json", interrupted)
     with pytest.raises(Interrupted) as caught:
-        Sweep(scenario, {"paths.lte.loss": ["1%"]}, range(1, 7)).run(tmp_path, lambda _: None, quiet=True)
+        Sweep(scenario, {"paths.lte.loss": ["1%"]}, range(1, 7)).run(tmp_path, lambda _: None, workers=1, quiet=True)
     assert (caught.value.count, caught.value.total) == (4, 6)
     assert read_table(tmp_path / "flows.parquet").num_rows == 4
 

@@ -14,10 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from mptcplab import _core
+from mptcplab.results.model.measured_run import MeasuredRun
 from mptcplab.results.run import Run, Runs
 from mptcplab.run.executors import Dispatch, WorkersLost, workers_of
 from mptcplab.run.local_processes import LocalProcesses, needs_no_guard
 from mptcplab.run.policy_payloads import with_policies
+from mptcplab.run.worker import Finished, Samples, encoded
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -71,41 +73,76 @@ def run_jobs(  # noqa: PLR0913, RUF100 - what callers of a batch can choose
     """
     if not jobs:
         return Runs([])
+    progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
+    found = _Found(jobs)
+
+    def keep(group: Finished) -> None:
+        for at, run in enumerate(found.keep(group), group.at):
+            if on_result is not None:
+                on_result(at, run)
+
+    def tick(under_way: float) -> None:
+        progress.tick(found.count, found.virtual_s + under_way)
+
+    try:
+        run_groups(jobs, 1, keep, late=found.keep, tick=tick, workers=workers, executor=executor)
+    except Interrupted:
+        raise Interrupted(found.runs(), len(jobs)) from None
+    except Unfinished as error:
+        raise Unfinished(error.reason, found.runs(), len(jobs)) from error.__cause__
+    finally:
+        progress.close()
+    return found.runs()
+
+
+def run_groups(  # noqa: PLR0913, RUF100 - what callers of a batch can choose
+    jobs: Sequence[Job],
+    size: int,
+    keep: Callable[[Finished], None],
+    *,
+    samples: Samples = Samples.KEPT,
+    late: Callable[[Finished], object] | None = None,
+    tick: Callable[[float], None] = lambda _: None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> None:
+    """Runs the jobs in groups of `size` consecutive ones; `keep` gets each finished group, in order of completion.
+
+    After an interruption, `late` (default: `keep`) gets the finished groups that `keep` did not get. `tick` gets the
+    virtual time of unfinished runs [s], at least ten times per second. Raises as `run_jobs`, without finished runs.
+    """
     jobs = with_policies(jobs)
     if executor is None and any(job.payload for job in jobs):
         # Threads that run Python wait for each other.
         workers = min(workers or default_workers(), len(jobs)) if needs_no_guard() else 1
         if workers > 1:
             with LocalProcesses(workers) as processes:
-                return run_jobs(
-                    jobs, workers=workers, executor=processes, quiet=quiet, label=label, on_result=on_result
-                )
-    progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
-    found = _Found(jobs)
-    batch: _Threads | Dispatch
-    if executor is None:
-        batch = _Threads(jobs, workers or default_workers())
-    else:
-        batch = Dispatch(executor, jobs, partial(workers_of, executor, workers, default_workers()))
+                run_groups(jobs, size, keep, samples=samples, late=late, tick=tick, executor=processes)
+            return
+    batch = _batch(jobs, workers, executor, size, samples)
     try:
-        for outcome in batch.results(0.1):
-            progress.tick(found.count, found.virtual_s + batch.under_way())
-            if outcome is not None:
-                run = found.keep(*outcome)
-                if on_result is not None:
-                    on_result(outcome[0], run)
+        for group in batch.results(0.1):
+            tick(batch.under_way())
+            if group is not None:
+                keep(group)
     except (KeyboardInterrupt, WorkersLost) as cause:
-        for at, results in batch.cancel():
-            found.keep(at, results)
+        for group in batch.cancel():
+            (late or keep)(group)
         if isinstance(cause, WorkersLost):
-            raise Unfinished(str(cause), found.runs(), len(jobs)) from cause
-        raise Interrupted(found.runs(), len(jobs)) from None
+            raise Unfinished(str(cause), Runs([]), len(jobs)) from cause
+        raise Interrupted(Runs([]), len(jobs)) from None
     except BaseException:
         batch.cancel()
         raise
-    finally:
-        progress.close()
-    return found.runs()
+
+
+def _batch(
+    jobs: Sequence[Job], workers: int | None, executor: Executor | None, size: int, samples: Samples
+) -> _Threads | Dispatch:
+    """The started batch."""
+    if executor is None:
+        return _Threads(jobs, workers or default_workers(), size, samples)
+    return Dispatch(executor, jobs, partial(workers_of, executor, workers, default_workers()), size, samples)
 
 
 class _Found:
@@ -118,13 +155,14 @@ class _Found:
         self.virtual_s = 0.0
         """Virtual time of the finished runs, s."""
 
-    def keep(self, at: int, results: _core.Results) -> Run:
-        """The run with these results."""
-        job = self._jobs[at]
-        run = self._slots[at] = Run(job.scenario, job.seed, results, job.variant, values=job.values)
-        self.count += 1
-        self.virtual_s += job.scenario.duration
-        return run
+    def keep(self, group: Finished) -> list[Run]:
+        """The runs of a group."""
+        jobs = self._jobs[group.at : group.at + len(group.results)]
+        runs = group.runs(jobs)
+        self._slots[group.at : group.at + len(runs)] = runs
+        self.count += len(runs)
+        self.virtual_s += sum(job.scenario.duration for job in jobs)
+        return runs
 
     def runs(self) -> Runs:
         """The finished runs in the order of the jobs."""
@@ -134,23 +172,38 @@ class _Found:
 class _Threads:
     """The jobs of a batch on threads of this process."""
 
-    def __init__(self, jobs: Sequence[Job], workers: int) -> None:
+    def __init__(self, jobs: Sequence[Job], workers: int, size: int, samples: Samples) -> None:
+        self._jobs, self._size, self._samples = jobs, size, samples
         self._left = len(jobs)
+        self._parts: dict[int, dict[int, _core.Results]] = {}
+        """The results of incomplete groups, by the number of the group and of the job."""
         self._batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers)
 
-    def results(self, timeout: float) -> Iterator[tuple[int, _core.Results] | None]:
-        """Number and results of each job in order of completion; None after each `timeout` seconds without any."""
+    def results(self, timeout: float) -> Iterator[Finished | None]:
+        """The groups in order of completion; None after each `timeout` seconds without any, or an incomplete group."""
         while self._left:
             outcome = self._batch.next(timeout)
             self._left -= outcome is not None
-            yield outcome
+            yield outcome and self._add(*outcome)
         self._batch.join()
+
+    def _add(self, at: int, results: _core.Results) -> Finished | None:
+        """The group of a job, if this job completes it."""
+        first = at // self._size * self._size
+        jobs = self._jobs[first : first + self._size]
+        group = self._parts.setdefault(first, {})
+        group[at] = results
+        if len(group) < len(jobs):
+            return None
+        whole = [its for _, its in sorted(self._parts.pop(first).items())]
+        runs = [MeasuredRun(job.scenario, job.seed, its, job.variant) for job, its in zip(jobs, whole, strict=True)]
+        return Finished(first, whole, [], encoded(runs, self._samples))
 
     def under_way(self) -> float:
         """Virtual time of the unfinished runs, s."""
         return sum(reached for _, reached in self._batch.under_way())
 
-    def cancel(self) -> list[tuple[int, _core.Results]]:
+    def cancel(self) -> list[Finished]:
         """Ends all runs; none of their results is kept."""
         self._batch.cancel()
         return []

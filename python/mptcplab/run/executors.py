@@ -1,7 +1,8 @@
 """Runs jobs on any `concurrent.futures.Executor`: local processes, Dask, Ray or MPI pools.
 
-Owns chunks: their size, the number in flight, and their repetition after the loss of a worker. Results arrive in order
-of completion; neither chunks nor losses change them. Never starts or ends a worker; the caller owns the executor.
+Owns chunks of groups of runs: their size, the number in flight, and their repetition after the loss of a worker.
+Results arrive in order of completion; neither chunks nor losses change them. Never starts or ends a worker; the caller
+owns the executor.
 """
 
 from __future__ import annotations
@@ -43,41 +44,53 @@ class WorkersLost(RuntimeError):
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Jobs by their numbers, and the number of times that their worker was lost."""
+    """Groups by their numbers, and the number of times that their worker was lost."""
 
-    jobs: tuple[int, ...]
+    groups: tuple[int, ...]
     losses: int = 0
 
 
 class Dispatch:
     """The jobs of a batch on an executor."""
 
-    def __init__(self, executor: Executor, jobs: Sequence[Job], workers: Callable[[], int]) -> None:
-        """Submits nothing before `results`. `workers` returns the number of chunks that the executor runs at once."""
+    def __init__(
+        self,
+        executor: Executor,
+        jobs: Sequence[Job],
+        workers: Callable[[], int],
+        size: int = 1,
+        samples: worker.Samples = worker.Samples.KEPT,
+    ) -> None:
+        """Submits nothing before `results`. `workers` returns the number of chunks that the executor runs at once.
+
+        Consecutive jobs form groups of `size`, of which the last one may be smaller.
+        """
         self._executor, self._jobs, self._number = executor, jobs, workers
+        self._group, self._samples = size, samples
+        self._groups = -(-len(jobs) // size)
         self._workers = 1
         self._next = 0
         self._lost: deque[_Chunk] = deque()
         self._flying: dict[Future[bytes], _Chunk] = {}
         self._arrived: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
-        self._ready: deque[tuple[int, _core.Results]] = deque()
+        self._ready: deque[worker.Finished] = deque()
         """Results that arrived and were not returned yet."""
-        self._run_s = math.inf
-        """Mean wall-clock time of a run, s; infinite before the first outcome."""
+        self._group_s = math.inf
+        """Mean wall-clock time of a group, s; infinite before the first outcome."""
         self._pickled: tuple[_core.Scenario, bytes] | None = None
         self._final: tuple[type[BaseException], ...] = getattr(executor, "final_errors", ())
         """Errors after which the executor itself has already tried again."""
         self._check: Callable[[], None] = getattr(executor, "check", lambda: None)
         """Raises `WorkersLost` for a problem that no outcome reports."""
 
-    def results(self, timeout: float) -> Iterator[tuple[int, _core.Results] | None]:
-        """Number and results of each job in order of completion; None after each `timeout` seconds without any.
+    def results(self, timeout: float) -> Iterator[worker.Finished | None]:
+        """The groups in order of completion; None after each `timeout` seconds without any.
 
         Raises `RuntimeError` for a run that fails, and `WorkersLost` for lost workers.
         """
         self._workers = self._number()
         done = 0
-        while done < len(self._jobs):
+        while done < self._groups:
             self._fill()
             try:
                 future = self._arrived.get(timeout=timeout)
@@ -96,8 +109,8 @@ class Dispatch:
         """Virtual time of the unfinished runs, s; unknown, so 0."""
         return 0.0
 
-    def cancel(self) -> list[tuple[int, _core.Results]]:
-        """Cancels the chunks that no worker runs yet; returns the results that arrived and were not returned yet."""
+    def cancel(self) -> list[worker.Finished]:
+        """Cancels the chunks that no worker runs yet; returns the groups that arrived and were not returned yet."""
         arrived = list(self._ready)
         with contextlib.suppress(queue.Empty):
             while True:
@@ -119,7 +132,7 @@ class Dispatch:
                 return
             if self._lost:
                 self._submit(self._lost.popleft())
-            elif self._next < len(self._jobs):
+            elif self._next < self._groups:
                 size = self._size()
                 self._submit(_Chunk(tuple(range(self._next, self._next + size))))
                 self._next += size
@@ -127,13 +140,13 @@ class Dispatch:
                 return
 
     def _size(self) -> int:
-        """Runs of the next chunk. The last chunks are smaller, so that all workers end together."""
-        left = len(self._jobs) - self._next
+        """Groups of the next chunk. The last chunks are smaller, so that all workers end together."""
+        left = self._groups - self._next
         share = math.ceil(left / (QUEUED * self._workers))
-        return max(1, min(int(CHUNK_S / max(self._run_s, 1e-6)), share, MOST_RUNS, left))
+        return max(1, min(int(CHUNK_S / max(self._group_s, 1e-6)), share, max(1, MOST_RUNS // self._group), left))
 
     def _submit(self, chunk: _Chunk) -> None:
-        data = pickle.dumps([self._sent(at) for at in chunk.jobs], worker.PROTOCOL)
+        data = pickle.dumps([self._sent(number) for number in chunk.groups], worker.PROTOCOL)
         try:
             future = self._executor.submit(worker.run_chunk, worker.version(), data)
         except (BrokenExecutor, RuntimeError, OSError) as error:
@@ -145,11 +158,18 @@ class Dispatch:
         self._flying[future] = chunk
         future.add_done_callback(self._arrived.put)
 
-    def _sent(self, at: int) -> worker.SentRun:
-        job = self._jobs[at]
+    def _sent(self, number: int) -> worker.SentGroup:
+        jobs = self._jobs_of(number)
+        return worker.SentGroup(jobs.start, tuple(self._sent_run(self._jobs[at]) for at in jobs), self._samples)
+
+    def _sent_run(self, job: Job) -> worker.SentRun:
         if self._pickled is None or self._pickled[0] is not job.scenario:
             self._pickled = job.scenario, pickle.dumps(job.scenario, worker.PROTOCOL)
-        return worker.SentRun(at, self._pickled[1], job.seed, job.trace, job.payload)
+        return worker.SentRun(self._pickled[1], job.seed, job.trace, job.payload, job.variant)
+
+    def _jobs_of(self, number: int) -> range:
+        """The numbers of the jobs of a group."""
+        return range(number * self._group, min((number + 1) * self._group, len(self._jobs)))
 
     def _take(self, future: Future[bytes]) -> worker.Failure | None:
         """Takes the results of a chunk; returns the failure of a run, if there is one."""
@@ -161,12 +181,12 @@ class Dispatch:
         outcome = _read(future)
         if outcome.finished:
             mean = outcome.took_s / len(outcome.finished)
-            self._run_s = mean if math.isinf(self._run_s) else (self._run_s + mean) / 2
+            self._group_s = mean if math.isinf(self._group_s) else (self._group_s + mean) / 2
         self._ready.extend(outcome.finished)
         return outcome.failure
 
     def _lose(self, chunk: _Chunk, error: BaseException) -> None:
-        """Keeps the runs of a lost chunk, one by one, to submit them again. Raises `WorkersLost` at the limit."""
+        """Keeps the groups of a lost chunk, one by one, to submit them again. Raises `WorkersLost` at the limit."""
         if isinstance(error, _FIXED):
             raise WorkersLost(f"{error}; install the same mptcplab for every worker") from error
         if isinstance(error, CancelledError):
@@ -179,12 +199,13 @@ class Dispatch:
                 f"{self._name(chunk)}: its worker was lost{again}: {_said(error)}; if the worker ran out of memory, "
                 "use fewer workers per machine or a longer sampling interval"
             ) from error
-        self._lost.extend(_Chunk((at,), chunk.losses + 1) for at in chunk.jobs)
+        self._lost.extend(_Chunk((number,), chunk.losses + 1) for number in chunk.groups)
 
     def _name(self, chunk: _Chunk) -> str:
-        first = self._jobs[chunk.jobs[0]]
+        first = self._jobs[chunk.groups[0] * self._group]
         name = f"run {first.scenario.name}{f', {first.variant}' if first.variant else ''}, seed {first.seed}"
-        return name if len(chunk.jobs) == 1 else f"{name} and the {len(chunk.jobs) - 1} runs after it"
+        others = sum(len(self._jobs_of(number)) for number in chunk.groups) - 1
+        return f"{name} and the {others} runs after it" if others else name
 
 
 def workers_of(executor: Executor, workers: int | None, default: int) -> int:

@@ -5,6 +5,7 @@ Owns the order of the runs, and the identity by which `--resume` recognises the 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
 PART_BYTES = 64e6
 """Approximate size of the results of a part in memory, bytes."""
-MOST_RUNS = 1024
-"""Maximum number of runs in a part."""
+MOST_RUNS = 128
+"""Maximum number of runs in a part, and so the runs that an interruption of `sweep` can lose."""
+GROUP_BYTES = 4e6
+"""Approximate size of the results of a group in memory, bytes."""
+LEAST_GROUPS = 64
+"""Number of groups below which groups have one run, so that all workers of a cluster have work."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +65,32 @@ class SweepPlan:
         """The number of runs."""
         return len(self.points) * len(self.seeds)
 
+    @functools.cached_property
+    def _largest(self) -> float:
+        """Approximate size of the largest results of a run in memory, bytes."""
+        return max(1.0, *(point.scenario.result_bytes for point in self.points))
+
+    @property
+    def runs_of_group(self) -> int:
+        """The number of consecutive runs that one worker runs, and whose samples are a row group of the result.
+
+        Depends only on the plan, so that the result has the same bytes for any number of workers.
+        """
+        return int(max(1, min(MOST_RUNS, GROUP_BYTES // self._largest, self.runs // LEAST_GROUPS)))
+
     @property
     def runs_of_part(self) -> int:
-        """The number of runs in a part; the last part may have fewer."""
-        largest = max(point.scenario.result_bytes for point in self.points)
-        return int(min(MOST_RUNS, max(1.0, PART_BYTES // max(largest, 1.0))))
+        """The number of runs in a part, a multiple of `runs_of_group`; the last part may have fewer."""
+        group = self.runs_of_group
+        return int(max(1, min(MOST_RUNS, PART_BYTES // self._largest) // group)) * group
+
+    def part(self, number: int) -> range:
+        """The run numbers of a part."""
+        return range(number * self.runs_of_part, min((number + 1) * self.runs_of_part, self.runs))
 
     def parts(self) -> Iterator[range]:
         """The run numbers of each part."""
-        size = self.runs_of_part
-        return (range(at, min(at + size, self.runs)) for at in range(0, self.runs, size))
+        return (self.part(number) for number in range(-(-self.runs // self.runs_of_part)))
 
     def job(self, at: int) -> Job:
         """The run with this number."""

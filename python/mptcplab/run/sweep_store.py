@@ -5,10 +5,9 @@ Owns the file that identifies an unfinished sweep, and the reuse of finished par
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +15,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mptcplab import _core
-from mptcplab.results.read.result_files import MOST_TEXT, read_json, read_pieces, read_table
-from mptcplab.results.run import Runs
-from mptcplab.results.write.export import ALWAYS, TABLES, described, tables_of, write_parquet
+from mptcplab.results.read.result_files import MOST_TABLE, MOST_TEXT, read_json, read_pieces, read_table
+from mptcplab.results.write.export import ALWAYS, TABLES, described, tables_without_samples, write_parquet
+from mptcplab.results.write.parquet_append import append
 from mptcplab.results.write.parquet_join import join
 from mptcplab.util.files import BadFile, folder, read_bytes, write_text
 from mptcplab.util.json_files import write_json, write_long
 from mptcplab.util.user_input import BadResult
 
 if TYPE_CHECKING:
+    from mptcplab.results.run import Runs
     from mptcplab.run.sweep_plan import SweepPlan
 
 PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
 PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
 """Further files that a sweep or a run may write."""
 UNFINISHED = 10**6
-"""The number of a part that was interrupted."""
+"""Added to the number of a part that was interrupted; no complete part has such a number."""
 
 
 def _schema(file: Path) -> pa.Schema:
@@ -101,9 +101,9 @@ class Store:
     def _list(self, number: int) -> Path:
         return self._parts / f"{number:06}.json"
 
-    def finished(self) -> int:
-        """The number of complete parts before the first incomplete one."""
-        return next(number for number in itertools.count() if not self._list(number).is_file())
+    def is_written(self, number: int) -> bool:
+        """Whether a part is complete on disk."""
+        return self._list(number).is_file()
 
     def all_rows(self) -> Iterator[list[dict[str, Any]]]:
         """The table of flows of a complete sweep, in pieces."""
@@ -112,7 +112,7 @@ class Store:
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
         """The table of flows of a part; None if it is missing or damaged. Removes a damaged part."""
-        if not self._list(number).is_file():
+        if not self.is_written(number):
             return None
         try:
             rows: list[dict[str, Any]] = self._whole(number).to_pylist()
@@ -125,8 +125,7 @@ class Store:
 
     def _whole(self, number: int) -> pa.Table:
         """The table of flows of a readable part. Raises `BadResult`."""
-        runs = next(itertools.islice(self._sweep.parts(), number, None))
-        jobs = [self._sweep.job(at) for at in runs]
+        jobs = [self._sweep.job(at) for at in self._sweep.part(number)]
         try:
             listed = [(row["variant"], row["seed"]) for row in json.loads(read_bytes(self._list(number), MOST_TEXT))]
         except (ValueError, TypeError, KeyError) as error:
@@ -137,25 +136,36 @@ class Store:
         tables = {table: read_table(file) for table, file in found.items() if file.is_file() or table in ALWAYS}
         return tables["flows"]
 
-    def write(self, number: int, runs: Runs) -> None:
-        """Writes a part; its list of runs comes last, as the sign of completeness."""
-        for table, rows in tables_of(runs).items():
+    def write(self, number: int, runs: Runs, samples: Sequence[bytes]) -> None:
+        """Writes a part; its list of runs comes last, as the sign of completeness.
+
+        `samples` has the files of its groups.
+        """
+        append(samples, self._file(number, "samples"))
+        for table, rows in tables_without_samples(runs).items():
             write_parquet(rows, self._file(number, table))
         write_json([described(run, "") for run in runs], self._list(number))
 
-    def join(self, done: int, more: Runs | None = None) -> None:
-        """Joins the first `done` runs, and `more` runs of an unfinished part, into one result."""
-        numbers = list(range(-(-done // self._sweep.runs_of_part)))
-        if more:
-            # No complete part has this number.
-            numbers.append(UNFINISHED)
-            self.write(UNFINISHED, more)
+    def join(self, more: Mapping[int, tuple[Runs, Sequence[bytes]]] | None = None) -> int:
+        """Joins all parts on disk, and `more` runs of unfinished parts, into one result; returns the number of runs."""
+        numbers = []
+        more = more or {}
+        for number in range(len(list(self._sweep.parts()))):
+            if self.is_written(number):
+                numbers.append(number)
+            elif number in more:
+                numbers.append(UNFINISHED + number)
+                self.write(numbers[-1], *more[number])
         for table in TABLES:
             files = [self._file(number, table) for number in numbers]
             files = [file for file in files if file.is_file()]
-            if files:
+            if files and table == "samples":
+                append((read_bytes(file, MOST_TABLE) for file in files), self._output / "samples.parquet")
+            elif files:
                 schemas = [_schema(file) for file in files]
                 join((_table(file) for file in files), schemas, self._output / f"{table}.parquet")
+        done = sum(len(self._sweep.part(number)) for number in numbers if number < UNFINISHED)
+        done += sum(len(runs) for number, (runs, _) in more.items() if UNFINISHED + number in numbers)
         names = self._scenarios()
         if numbers:
             rows = (
@@ -168,6 +178,7 @@ class Store:
             whole = {SWEEP: plan} if done == self._sweep.runs else {}
             header = {"mptcplab": _core.__version__, "backend": "sim"} | whole
             write_long(header, "runs", rows, self._output / "run.json")
+        return done
 
     def _scenarios(self) -> dict[str, str]:
         """Writes each scenario once; returns the file of each variant."""

@@ -34,11 +34,14 @@ class MeasuredRun:
         backend: str = "sim",
         *,
         values: Mapping[str, Value] | None = None,
+        rows: Mapping[str, Any] | None = None,
     ) -> None:
         """Stores the results of the core; `values` has the value of each key of a sweep.
 
-        `variant` is empty for the scenario itself, and otherwise names a baseline or a point of a sweep.
+        `variant` is empty for the scenario itself, and otherwise names a baseline or a point of a sweep. `rows` are
+        those of an equal run in another process, because unpickled results copy their rows slowly.
         """
+        vars(self).update(rows or {})
         self.backend = backend
         self.values: dict[str, Value] = dict(values or {})
         self.scenario = scenario
@@ -115,6 +118,10 @@ class MeasuredRun:
             if row["blocks"]:
                 row["measured_blocks"] = int((self._results.blocks(at)[0] >= self.scenario.warmup).sum())
         return rows
+
+    def rows(self) -> dict[str, Any]:
+        """The rows of flows and links, for `rows` of an equal run."""
+        return {"flow_rows": self.flow_rows, "link_rows": self.link_rows}
 
     @functools.cached_property
     def _longest_waits(self) -> dict[str, float]:
