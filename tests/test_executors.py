@@ -225,9 +225,9 @@ def test_a_killed_process(replaced: bool, tmp_path: Path) -> None:  # noqa: FBT0
             there = run_jobs(jobs, executor=pool, quiet=True, on_result=kill)
             assert _saved(there, tmp_path / "a") == _saved(run_jobs(jobs, quiet=True), tmp_path / "b")
         else:
-            with pytest.raises(
-                Unfinished, match=r"run short, seed \d+: the executor accepts no more runs: Broken"
-            ) as lost:
+            # The refused chunk is a lost run, or the next chunk if the pool breaks before the sender notices a loss.
+            said = r"run short, seed \d+( and the \d+ runs after it)?: the executor accepts no more runs: Broken"
+            with pytest.raises(Unfinished, match=said) as lost:
                 run_jobs(jobs, executor=pool, quiet=True, on_result=kill)
             assert 1 <= len(lost.value.finished) == lost.value.count < lost.value.total == 30
     assert killed
