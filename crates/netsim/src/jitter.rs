@@ -44,12 +44,12 @@ impl Jitter {
         let (width, distance) = match self.shape {
             Spread::Uniform => {
                 let start = (1.0 - nominal / spread).max(0.0) / 2.0;
-                (2.0 * spread, start.powi(2) / 2.0)
+                (2.0 * spread, start * start / 2.0)
             }
             Spread::Normal => {
                 let width = 3f64.sqrt() * spread;
                 let start = (2.0 - nominal / width).max(0.0);
-                (width, (start.powi(5) - 4.0 * (start - 1.0).max(0.0).powi(5)) / 120.0)
+                (width, (fifth_power(start) - 4.0 * fifth_power((start - 1.0).max(0.0))) / 120.0)
             }
         };
         delay + Duration::from_nanos((width * distance * 1e9).round() as u64)
@@ -71,6 +71,11 @@ impl Jitter {
         };
         Duration::from_nanos(delay.as_nanos().saturating_add_signed(offset))
     }
+}
+
+fn fifth_power(x: f64) -> f64 {
+    let square = x * x;
+    square * square * x
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Owns the socket buffer of the sender and its timer. Never sees a link: the world, the running simulation,
 //! sends.
 
-use mptcp_clock::{Duration, Instant, Rng};
+use mptcp_clock::{Duration, Instant, Rng, math};
 
 use super::datagram_delays::{DatagramDelays, NUMBERS};
 use crate::measurements::DatagramSummary;
@@ -44,7 +44,7 @@ struct Pauses {
 
 impl Pauses {
     fn draw(&mut self, mean: Duration) -> Duration {
-        mean.mul_f64(-(1.0 - self.stream.unit()).ln())
+        mean.mul_f64(-math::ln(1.0 - self.stream.unit()))
     }
 }
 

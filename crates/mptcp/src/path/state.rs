@@ -5,7 +5,7 @@
 //! changes. Times in [`PathEstimate`] methods are floating-point seconds, because they are combined with
 //! rates.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, math};
 
 use crate::path::local_queue::LocalQueue;
 use crate::path::{PRIOR_RATE, PathModel};
@@ -267,7 +267,7 @@ impl PathEstimate {
         if quantile <= 0.5 {
             return 0.0;
         }
-        let times = (self.loss * BLOCK_SEGMENTS / (1.0 - quantile)).ln().max(0.0);
+        let times = math::ln(self.loss * BLOCK_SEGMENTS / (1.0 - quantile)).max(0.0);
         (times * self.mean_repair()).max(self.near_repair())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A scheduler sees only these values, so it cannot change the connection.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, math};
 
 use crate::ids::SubflowId;
 use crate::path::PathEstimate;
@@ -81,7 +81,7 @@ impl Candidate {
         }
         let (window, rounds) = (self.cwnd as f64, time / self.srtt.as_secs_f64().max(1e-6));
         let sent = if self.cwnd < self.ssthresh {
-            2.0 * window * (rounds.exp2() - 1.0)
+            2.0 * window * (math::exp2(rounds) - 1.0)
         } else {
             rounds * (window + self.mss as f64 * rounds / 2.0)
         };

@@ -2,7 +2,7 @@
 //!
 //! Drops or marks packets before the queue is full. Owns one queue and the moving average of its length.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, math};
 
 use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
@@ -40,8 +40,8 @@ impl Red {
     pub fn weight(&self) -> Option<f64> {
         let burst = f64::from(self.burst);
         let needed = burst + 1.0 - self.min as f64 / f64::from(self.avpkt.max(1));
-        let enough = |weight: &f64| needed <= (1.0 - (1.0 - weight).powf(burst)) / weight;
-        (needed >= 1.0).then(|| (1..32).map(|log| 0.5_f64.powi(log)).find(enough)).flatten()
+        let enough = |weight: &f64| needed <= (1.0 - math::pow(1.0 - weight, burst)) / weight;
+        (needed >= 1.0).then(|| (1..32).map(|log| 1.0 / f64::from(1_u32 << log)).find(enough)).flatten()
     }
 }
 
@@ -84,7 +84,7 @@ impl RedQueue {
             // (section 4, "m").
             let each = wire.serialisation(self.settings.avpkt).max(Duration::from_nanos(1));
             let could = wire.now.since(since).as_secs_f64() / each.as_secs_f64();
-            self.average *= (1.0 - self.weight).powf(could);
+            self.average *= math::pow(1.0 - self.weight, could);
         } else {
             self.average += self.weight * (self.packets.bytes() as f64 - self.average);
         }

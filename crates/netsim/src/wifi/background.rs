@@ -1,7 +1,7 @@
 //! Background stations, which only occupy the medium: their frames have no receiver. They model the load of
 //! other networks, and are called neighbours here. Owns their on and off periods.
 
-use mptcp_clock::{Duration, Instant, Rng};
+use mptcp_clock::{Duration, Instant, Rng, math};
 
 use super::parameters::Activity;
 
@@ -38,7 +38,7 @@ impl Neighbour {
     fn wait(&mut self, now: Instant) {
         if let Activity::OnOff { on, off } = self.activity {
             let mean = if self.active { on } else { off };
-            let factor = -(1.0 - self.stream.unit()).ln();
+            let factor = -math::ln(1.0 - self.stream.unit());
             self.turns = now + mean.mul_f64(factor).max(Duration::from_nanos(1));
         }
     }

@@ -3,6 +3,8 @@
 //! Path loss is log-distance (Rappaport, Wireless Communications, section 4.9.1) with free space up to one
 //! metre. The bit error rate falls tenfold every 2 dB. Without fading, theory has a steeper curve.
 
+use mptcp_clock::math;
+
 use super::parameters::CellParameters;
 
 /// Thermal noise of 20 MHz at 290 K (-101 dBm) and a noise figure of 7 dB.
@@ -20,7 +22,7 @@ const THRESHOLD_BITS: f64 = 8000.0;
 pub(crate) fn snr_db(cell: &CellParameters, metres: f64) -> f64 {
     let metres = if metres.is_nan() { 1.0 } else { metres.max(NEAREST_METRES) };
     let loss = FIRST_METRE_DB[usize::from(cell.channel.is_5_ghz())]
-        + 10.0 * cell.path_loss_exponent * metres.log10();
+        + 10.0 * cell.path_loss_exponent * math::log10(metres);
     cell.power_dbm - loss - NOISE_DBM
 }
 
@@ -28,14 +30,14 @@ pub(crate) fn snr_db(cell: &CellParameters, metres: f64) -> f64 {
 /// received.
 pub(crate) fn log_success(snr_db: f64, threshold_db: f64) -> f64 {
     let margin = (snr_db - threshold_db).clamp(-100.0, 100.0);
-    -std::f64::consts::LN_2 / THRESHOLD_BITS * 10f64.powf(-STEEPNESS * margin)
+    -std::f64::consts::LN_2 / THRESHOLD_BITS * math::pow(10.0, -STEEPNESS * margin)
 }
 
 /// Probability of receiving a frame of `bytes`.
 #[inline]
 pub(crate) fn success(log_success: f64, bytes: u32) -> f64 {
     let log = log_success * f64::from(bytes) * 8.0;
-    if log > -1e-9 { 1.0 } else { log.exp() }
+    if log > -1e-9 { 1.0 } else { math::exp(log) }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
     let count = base.checked_pow(k + 1).filter(|&count| count <= Limits::MAX_HOSTS);
     let Some(count) = count else {
         let most = (0..k).rev().find(|&k| base.pow(k + 1) <= Limits::MAX_HOSTS).unwrap_or(0);
-        let many = (f64::from(n)).powi(k as i32 + 1);
+        let many: f64 = (0..=k).map(|_| f64::from(n)).product();
         let most_hosts = Limits::MAX_HOSTS;
         return Err((
             "k",

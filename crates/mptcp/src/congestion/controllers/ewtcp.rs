@@ -8,6 +8,8 @@
 //!
 //! Owns no state of its own.
 
+use mptcp_clock::math;
+
 use crate::congestion::{Acked, CongestionControl, Path};
 
 /// EWTCP. Slow start and the decrease are those of Reno.
@@ -48,7 +50,7 @@ impl CongestionControl for Ewtcp {
             left = state.slow_start(left);
         }
         if left > 0 {
-            let weight = subflows.powf(-self.exponent);
+            let weight = math::pow(subflows, -self.exponent);
             state.grow(weight * left as f64 * state.mss as f64 / state.cwnd as f64);
         }
     }
