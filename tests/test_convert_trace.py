@@ -176,6 +176,21 @@ def test_a_long_file_needs_a_step(tmp_path: Path) -> None:
     assert found.rows[0].values["rate"] == pytest.approx(sum(at % 7 for at in range(100)) * 1e4)
 
 
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (f"1,2\n{'9' * 400},3\n", r"line 3 with t = '9{40}': is too far from the first time"),
+        (f"1,{'9' * 200_000}\n", r"line 2: field larger than field limit"),
+        ("1,1e308\n", r"line 2 with t = '1': r = '1e308' is too large"),
+        ("1e300,1\n1e308,2\n", r"line 3 .* is too far"),
+        ("1,2\0\n", r"r = '2\\x00' must be a number"),
+    ],
+)
+def test_extreme_values_are_errors_with_their_line(tmp_path: Path, rows: str, problem: str) -> None:
+    with pytest.raises(BadResult, match=problem):
+        convert(written(tmp_path, f"t,r\n{rows}"), Layout("t", rate=Column("r", 1e3)))
+
+
 def test_seeds_select_the_position_and_policies_do_not(tmp_path: Path) -> None:
     """With equal seeds, all schedulers and controllers replay the recording from the same position."""
     written(tmp_path, "0,1\n" + "".join(f"{at},{1 + at * 7 % 13}\n" for at in range(1, 60)), "walk.csv")

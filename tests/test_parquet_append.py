@@ -71,6 +71,6 @@ def test_other_files_are_refused(files: list[bytes], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no file to append"):
         append([], tmp_path / "all")
     for damaged in (b"", bytes(100), files[0][:-9], b"PAR1" + bytes(8) + b"PAR1", files[0][:4] + files[0][-8:]):
-        with pytest.raises((ValueError, IndexError)):
+        with pytest.raises(ValueError, match=r"not a Parquet file|truncated|thrift"):
             append([damaged], tmp_path / "all")
     assert list(tmp_path.iterdir()) == []

@@ -33,6 +33,8 @@ _ZONE = re.compile(r" ?[A-Z]{2,5}$")
 """The name of a time zone, which is omitted, because times are relative to the first row."""
 _SCALES = ((1e11, 1.0), (1e14, 1e-3), (1e17, 1e-6), (math.inf, 1e-9))
 """By upper bound of a numeric time: seconds per unit of Unix times."""
+MOST_VALUE = 1e15
+"""Maximum of rates in bit/s, and of times and delays in seconds; larger values are errors in the file."""
 COLUMNS = {"rate": "rate_mbit", "delay": "delay_ms", "loss": "loss_percent"}
 """Columns of a recording by quantity."""
 
@@ -125,7 +127,7 @@ def _rows(file: Path, layout: Layout, where: Mapping[str, str]) -> tuple[list[Ro
         row = dict(zip(names, cells, strict=True))
         if any(row[name] != value for name, value in where.items()):
             continue
-        time = f"{layout.time} = {row[layout.time]!r}"
+        time = f"{layout.time} = {row[layout.time][:40]!r}"
         try:
             found = Row(clock.read(row[layout.time]), reader.values(row))
         except ValueError as error:
@@ -159,13 +161,16 @@ class _Reader:
                 continue
             value = _number(cell)
             if value is None:
-                raise ValueError(f"{column.name} = {cell!r} must be a number")
+                raise ValueError(f"{column.name} = {cell[:40]!r} must be a number")
             if value < 0:
                 self.negative += 1
             # Datasets with lost probes write 0 for the quantities that a probe lacks.
             elif value > 0 or not self._lost:
                 is_rtt = name == "rtt"
-                found["delay" if is_rtt else name] = value * column.scale * (0.5 if is_rtt else 1.0)
+                scaled = value * column.scale * (0.5 if is_rtt else 1.0)
+                if scaled > MOST_VALUE:
+                    raise ValueError(f"{column.name} = {cell[:40]!r} is too large")
+                found["delay" if is_rtt else name] = scaled
         return found
 
 
@@ -181,7 +186,13 @@ def _table(file: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     def split(line: str) -> list[str]:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
 
-    return split(head), ((at, split(line)) for at, line in lines)
+    def split_at(at: int, line: str) -> list[str]:
+        try:
+            return split(line)
+        except csv.Error as error:
+            raise BadResult(f"{file}: line {at}: {error}") from None
+
+    return split_at(number, head), ((at, split_at(at, line)) for at, line in lines)
 
 
 def _number(cell: str) -> float | None:
@@ -212,6 +223,9 @@ class _Clock:
             self._scale = 1.0 if self._has_dates else self._scale or known
         if self._has_dates != (number is None):
             raise ValueError("must have the format of the first time")
+        # Python compares integers of any size with a float, but does not convert them.
+        if abs(value - self._begin) > MOST_VALUE / (self._scale or 1.0):
+            raise ValueError("is too far from the first time")
         return (value - self._begin) * (self._scale or 1.0)
 
 

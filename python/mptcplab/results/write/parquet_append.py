@@ -42,7 +42,10 @@ def append(files: Iterable[bytes], target: Path) -> None:
         out.write(MAGIC)
         end = len(MAGIC)
         for data in files:
-            footer = _footer(data, like)
+            try:
+                footer = _footer(data, like)
+            except (IndexError, RecursionError) as error:
+                raise ValueError(f"not a Parquet file: its footer is damaged: {error}") from error
             if like and (footer.head, footer.tail) != (like.head, like.tail):
                 raise ValueError(f"{target.name}: files of different schemas cannot be appended")
             like = footer

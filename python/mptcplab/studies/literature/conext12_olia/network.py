@@ -94,7 +94,9 @@ def equilibrium_a(ratio: float, users: float) -> float:
 
 
 def equilibrium_c(ratio: float, users: float) -> float:
-    """The same for scenario C, if the own access point of the MPTCP users has the lower loss rate.
+    """The rate of a TCP user of scenario C over the fair rate, with LIA at equilibrium.
+
+    The own access point of the MPTCP users has the lower loss rate.
 
     Let z² be the loss rate at the own over that at the shared access point. An MPTCP user sends z² times as much over
     the shared access point as over its own. TCP gets z times the total rate of an MPTCP user.
