@@ -13,7 +13,7 @@ use crate::description::described;
 use crate::run::{Problem, Run};
 use crate::state;
 
-/// Packets in a picture: of one direction, and of the whole network.
+/// Packets that a frame shows: of one direction, and of the whole network.
 const PER_DIRECTION: usize = 60;
 const PACKETS: usize = 600;
 
