@@ -25,7 +25,7 @@ fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What the editor and the lists of the page need: JSON of `Knowledge` in `web/src/engine/types.ts`.
+/// The schema of scenarios and the names of policies, middleboxes and events: JSON of `Knowledge` in `web/src/engine/types.ts`.
 #[wasm_bindgen]
 #[must_use]
 pub fn knowledge() -> String {

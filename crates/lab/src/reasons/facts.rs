@@ -1,4 +1,4 @@
-//! What must be known of a flow to find its limiting factors.
+//! The facts about a flow from which its limiting factors follow.
 //!
 //! Owns the facts and simple rates from them. They come from the summary of a simulated run, or from a table of results.
 
@@ -21,7 +21,7 @@ pub struct FlowFacts {
     pub waited: f64,
     /// Payload that the links could carry at their best, bit/s; `None` if unknown.
     pub best_capacity: Option<f64>,
-    /// Bytes that opportunistic retransmission (M1) sent again.
+    /// Bytes that opportunistic retransmission (M1) reinjected.
     pub opportunistic: u64,
     /// Bytes that arrived twice; `None` if unknown.
     pub duplicates: Option<u64>,

@@ -21,7 +21,7 @@ pub struct Finding {
     pub is_backup: bool,
 }
 
-/// What makes two findings share a sentence: cause, path and place.
+/// Cause, path and place: findings with equal keys share a sentence.
 pub(super) type Key = (String, Option<String>, Option<String>);
 
 impl Finding {

@@ -19,7 +19,6 @@ mod impaired;
 mod link_summaries;
 mod middleboxes;
 mod narrow;
-mod picture;
 mod pool;
 mod ports;
 mod progress;
@@ -30,6 +29,7 @@ mod segments;
 mod service;
 mod settling;
 mod tracing;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,13 +54,13 @@ pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
 use narrow::Narrow;
-pub use picture::{DirectionView, PacketKind, PacketView};
 use pool::Pool;
 pub use progress::{FlowProgress, SubflowProgress};
 use recorder::Recorder;
 use sampler::Sampler;
 pub use segments::SeenSegment;
 use segments::SegmentLog;
+pub use view::{DirectionView, PacketKind, PacketView};
 
 /// The purpose of a network timer.
 #[derive(Clone, Copy, Debug)]
