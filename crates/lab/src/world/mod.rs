@@ -19,6 +19,7 @@ mod impaired;
 mod link_summaries;
 mod middleboxes;
 mod narrow;
+mod policy_changes;
 mod pool;
 mod ports;
 mod progress;
@@ -89,6 +90,8 @@ enum ScheduledAction {
     Notice(usize),
     /// A middlebox is switched, by index.
     Switch(usize),
+    /// The policies of a flow change, by index.
+    Policy(usize),
     /// A link changes: the time up to now is attributed to causes first (`attribution`).
     Settle,
     /// The warm-up ends: accounts of causes restart.
@@ -342,6 +345,7 @@ impl World {
             }
             ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
+            ScheduledAction::Policy(number) => self.change_policy(now, number),
             ScheduledAction::EndWarmUp => {
                 self.take_back();
                 self.rouse_datagrams(now);
