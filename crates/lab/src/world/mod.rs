@@ -345,7 +345,11 @@ impl World {
             }
             ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
-            ScheduledAction::Policy(number) => self.change_policy(now, number),
+            ScheduledAction::Policy(number) => {
+                for host in self.change_policy(number) {
+                    self.service(now, host);
+                }
+            }
             ScheduledAction::EndWarmUp => {
                 self.take_back();
                 self.rouse_datagrams(now);

@@ -8,10 +8,12 @@ use crate::scenario::PolicyChange;
 use crate::scenario::names::is_called;
 
 impl World {
-    /// Applies a change of policies to the open connections of a flow, and to those that it opens later.
+    /// Applies a change of policies to the open connections of a flow, and to those that it opens later. Returns the
+    /// hosts of these connections, which may be able to send now.
     #[cold]
-    pub(super) fn change_policy(&mut self, now: Instant, number: usize) {
-        let Some(change) = self.scenario.policy_changes.get(number).cloned() else { return };
+    pub(super) fn change_policy(&mut self, number: usize) -> Vec<usize> {
+        let mut changed = Vec::new();
+        let Some(change) = self.scenario.policy_changes.get(number).cloned() else { return changed };
         for flow in 0..self.apps.len() {
             let app = &mut self.apps[flow];
             if !is_called(&app.name, &change.flow) {
@@ -26,10 +28,11 @@ impl World {
             for (host, connection) in [(app.from, app.connections.0), (app.to, app.connections.1)] {
                 if let Some(connection) = connection {
                     self.set_policies(host, connection, &change);
-                    self.service(now, host);
+                    changed.push(host);
                 }
             }
         }
+        changed
     }
 
     /// Applies the past changes of a flow's policies to a connection that its host has just accepted.
