@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab import _core
+from mptcplab.cli import page_options
 from mptcplab.cli.common import BadInput, RunFailed, add_trace, trace
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file for the events of --trace (default: events.parquet)",
     )
+    page_options.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
 
@@ -148,6 +150,21 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
             return
         with tracing(driver, wanted, given.trace_output):
             yield driver
+
+
+@contextmanager
+def shown(
+    given: argparse.Namespace, driver: Driver, config: Config, *, sending: bool
+) -> Iterator[Callable[[MptcpStream], None]]:
+    """Shows a transfer on the page, if `--page` was given; the value of the block shows its connection."""
+    if not given.page:
+        yield lambda _stream: None
+        return
+    from mptcplab.page.live_transfer import LiveTransfer
+
+    source = LiveTransfer(driver, config, sending=sending)
+    with page_options.shown(given, source):
+        yield source.show
 
 
 def devices(driver: Driver) -> dict[int, str]:

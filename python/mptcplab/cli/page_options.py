@@ -90,3 +90,6 @@ def shown(given: argparse.Namespace, source: LiveSource) -> Iterator[None]:
         return
     with served(port=given.page_port, browser=not given.no_browser, source=source):
         yield
+    if source.changes:
+        # The scenario alone does not reproduce the result.
+        print(f"mptcplab: links were changed on the page ({source.changes} changes)", file=sys.stderr)

@@ -42,6 +42,8 @@ class LiveSource(Protocol):
 
     links: list[str]
     """Names of the links that `change` accepts."""
+    changes: int
+    """The number of changes so far."""
 
     def loaded(self) -> dict[str, Any]:
         """`Loaded` of types.ts: scenario text and description."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from mptcplab.cli import page_options
 from mptcplab.cli.common import BadInput, natural
+from mptcplab.util.user_input import choose
 
 NAME = "page"
 HELP = "open the page in the browser: simulate a scenario, or watch real connections"
@@ -20,6 +21,8 @@ EXAMPLE = """mptcplab page two.toml
          mptcplab page --live emulate two.toml --peer 'mptcpize run iperf3 -s' -- mptcpize run iperf3 -c server
          mptcplab page --live run two.toml --backend kernel
          mptcplab page --live send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1"""
+INNER = "--live"
+"""All arguments after this option are those of another command."""
 LIVE = ("emulate", "run", "send", "receive")
 """Commands with the option `--page`."""
 
@@ -32,17 +35,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=page_options.port, default=0, metavar="N", help="TCP port on 127.0.0.1 (default: a free port)"
     )
     parser.add_argument("--no-browser", action="store_true", help="print the URL, and open no browser")
-    parser.add_argument(
-        "--live",
-        nargs=argparse.REMAINDER,
-        metavar="COMMAND",
-        help=f"run a command with --page: {', '.join(LIVE)}; must be the last option",
-    )
+    parser.add_argument(INNER, action="store_true", help=f"run the command that follows with --page: {', '.join(LIVE)}")
 
 
 def execute(given: argparse.Namespace) -> int:
     """Serves the page until Ctrl-C, or while the command of `--live` runs."""
-    if given.live is not None:
+    if given.live:
         return _live(given)
     scenario = None if given.file is None else _scenario(given.file, given.seed)
     with page_options.served(port=given.port, browser=not given.no_browser, scenario=scenario):
@@ -57,10 +55,10 @@ def _live(given: argparse.Namespace) -> int:
 
     if given.file is not None:
         raise BadInput("mptcplab: write the scenario after the command of --live, as in: --live emulate two.toml")
-    if not given.live or given.live[0] not in LIVE:
-        word = f"{given.live[0]!r} is not one of them" if given.live else "none is given"
-        raise BadInput(f"mptcplab: --live expects a command, {word}; choose from: {', '.join(LIVE)}")
-    first, *rest = given.live
+    if not given.inner:
+        raise BadInput(f"mptcplab: --live expects a command; choose from: {', '.join(LIVE)}")
+    first, *rest = given.inner
+    choose(first, LIVE, "command", "--live")
     options = ["--page", "--page-port", str(given.port), *(["--no-browser"] if given.no_browser else [])]
     return main([first, *options, *rest])
 

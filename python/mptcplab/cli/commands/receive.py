@@ -52,11 +52,16 @@ def execute(given: argparse.Namespace) -> int:
     config = live_options.config(given)
     to_stdout = given.output == "-"
     _check(given.output)
-    with live_options.endpoint(given) as driver, driver.listen(port, config, host=host) as listener:
+    with (
+        live_options.endpoint(given) as driver,
+        live_options.shown(given, driver, config, sending=False) as show,
+        driver.listen(port, config, host=host) as listener,
+    ):
         if not given.quiet:
             here = sorted({known.address for known in driver.addresses}) if host == ANY else [host]
             print(f"listening on {', '.join(here)}, port {port}", file=sys.stderr, flush=True)
         stream, peer = listener.accept()
+        show(stream)
         # The file is created when the first data arrives.
         with stream, _target(given.output) as file:
             watch = Watch(live_options.devices(driver), sending=False, quiet=given.quiet or given.json)

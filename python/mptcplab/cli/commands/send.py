@@ -53,8 +53,13 @@ def execute(given: argparse.Namespace) -> int:
 
     host, port = live_options.place(given.to)
     config = live_options.config(given)
-    with _source(given.file) as file, live_options.endpoint(given) as driver:
+    with (
+        _source(given.file) as file,
+        live_options.endpoint(given) as driver,
+        live_options.shown(given, driver, config, sending=True) as show,
+    ):
         with _connect(driver, host, port, config, given) as stream:
+            show(stream)
             watch = Watch(live_options.devices(driver), sending=True, quiet=given.quiet or given.json)
             try:
                 count, digest = _send(stream, file, watch)
