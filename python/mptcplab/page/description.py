@@ -72,7 +72,8 @@ def _direction(one: Mapping[str, Any], *, is_station: bool) -> dict[str, Any]:
     queue: object = one.get("queue")
     discipline: object = one.get("discipline") if is_station else None
     if isinstance(queue, dict):
-        queue, discipline = queue.get("limit"), queue.get("kind")
+        discipline = queue.get("kind")
+        queue = queue.get("limit")
     frames, octets = queue_limit(queue)
     speed = None if is_station else rate_value(one.get("rate"))
     return {

@@ -24,7 +24,7 @@ MAX_MESSAGES = 50
 """Maximum messages of a page per second; more close its connection."""
 MAX_BAD = 20
 """Maximum invalid messages of a page; one more closes its connection."""
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 128 * 1024
 """Maximum bytes per second from a connection, including control frames; more reset it."""
 MAX_UNREAD = 16 << 20
 """Maximum bytes that wait for a client in this process; more reset its connection."""
