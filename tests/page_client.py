@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from websockets.sync.client import ClientConnection, connect
 
@@ -42,7 +42,7 @@ class Page:
         opening = connect(live, open_timeout=10, close_timeout=2, compression=None, proxy=None, **options)
         self.socket: ClientConnection = self._open.enter_context(opening)
 
-    def __enter__(self) -> Page:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -9,7 +9,8 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,17 @@ def get(server: PageServer, target: str, **headers: str) -> tuple[int, dict[str,
     connection.endheaders()
     response = connection.getresponse()
     return response.status, dict(response.getheaders()), response.read()
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Waits until the server answers again: it notices the end of connections a moment later."""
+    deadline = time.monotonic() + 10
+    while True:
+        with suppress(ConnectionError, InvalidStatus):
+            if holds():
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_static_files_have_security_headers(server: PageServer) -> None:
@@ -180,13 +192,7 @@ def test_only_some_connections_are_open_at_once(server: PageServer) -> None:
     finally:
         for one in opened:
             one.close()
-    for _ in range(100):
-        try:
-            assert get(server, "/")[0] == 200
-            return
-        except (ConnectionError, http.client.RemoteDisconnected):
-            time.sleep(0.05)
-    pytest.fail("the server does not answer any more")
+    eventually(lambda: get(server, "/")[0] == 200)
 
 
 def test_frames_continue_where_the_last_one_ended(server: PageServer, source: Source) -> None:
@@ -290,10 +296,12 @@ def test_a_refusal_has_the_number_of_its_message(server: PageServer, source: Sou
 
 def closed(page: Page) -> int:
     """The code with which the server closes a connection."""
-    with pytest.raises(ConnectionClosed) as end:
+    try:
         for _ in range(1000):
             page.next()
-    return end.value.rcvd.code if end.value.rcvd else 0
+    except ConnectionClosed as end:
+        return end.rcvd.code if end.rcvd else 0
+    pytest.fail("the server does not close the connection")
 
 
 def test_many_bad_messages_end_the_connection(server: PageServer) -> None:
@@ -323,12 +331,21 @@ def test_long_and_binary_messages_end_the_connection(server: PageServer) -> None
         assert closed(page) == 1003
 
 
+def flood(page: Page) -> None:
+    for _ in range(100_000):
+        page.socket.ping(os.urandom(120))
+
+
 def test_a_flood_of_control_frames_resets_the_connection(server: PageServer) -> None:
     with Page(server.url) as page:
         with pytest.raises(ConnectionClosed):
-            for _ in range(100_000):
-                page.socket.ping(os.urandom(120))
+            flood(page)
         assert get(server, "/")[0] == 200
+
+
+def is_admitted(server: PageServer) -> bool:
+    with Page(server.url) as page:
+        return page.next()["type"] == "loaded"
 
 
 def test_one_page_too_many_is_refused(server: PageServer) -> None:
@@ -342,14 +359,7 @@ def test_one_page_too_many_is_refused(server: PageServer) -> None:
     finally:
         for page in pages:
             page.close()
-    deadline = time.monotonic() + 10
-    while True:
-        try:
-            Page(server.url).close()
-            return
-        except InvalidStatus:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    eventually(lambda: is_admitted(server))
 
 
 def test_a_page_that_reads_nothing_is_dropped_and_delays_no_other(
@@ -373,11 +383,9 @@ def test_a_page_that_reads_nothing_is_dropped_and_delays_no_other(
         time.sleep(1.0)
         stalled.settimeout(10)
         received = 0
-        with pytest.raises(ConnectionError):
+        with suppress(ConnectionError):
             while data := stalled.recv(1 << 20):
                 received += len(data)
-                assert received < 64 << 20
-            raise ConnectionResetError
     assert received < 20 << 20, "frames are skipped, not queued"
 
 

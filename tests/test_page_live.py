@@ -1,4 +1,4 @@
-"""The page beside real connections: a person unplugs a path on the page, and the transfer continues on the other."""
+"""The page with real connections: a person unplugs a path on the page, and the transfer continues on the other."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def value(frame: dict[str, Any], link: int, field: int, direction: int = 0) -> f
 def started(arguments: list[str], directory: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A running command, and the URL of its page."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, cwd=directory, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(arguments, cwd=directory, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         try:
             assert process.stderr is not None
             line = process.stderr.readline()
@@ -153,31 +153,46 @@ def test_flows_of_the_kernel_backend_have_subflows(machine: Machine) -> None:
     assert rows > 100
 
 
+# The page is in the namespace of the command, so that its client has to be there, too.
+CLIENT = """
+import json, sys
+sys.path.insert(0, sys.argv[2])
+from page_client import Page
+with Page(sys.argv[1]) as page:
+    names = [one["name"] for one in page.next()["loaded"]["description"]["links"]]
+    paths = lambda frame: frame.get("flows") and {one["path"] for one in frame["flows"][0]["subflows"]}
+    page.until(lambda frame: paths(frame) == {0, 1})
+    answer = page.act(1, {"kind": "link", "link": "a1", "set": {"up": False}})
+    refused = page.act(2, {"kind": "link", "link": "a1", "set": {"rate": 1e6}})
+    page.until(lambda frame: paths(frame) == {1})
+    print("unplugged", flush=True)
+    last = page.until(lambda frame: frame.get("finished"))
+print(json.dumps([names, answer, refused, last["flows"]]))
+"""
+
+
 def test_a_transfer_of_mptcplab_s_own_stack_is_shown(namespace: Namespace, tmp_path: Path) -> None:
-    data = words(20_000_000)
-    (tmp_path / "sent").write_bytes(data)
+    data = words(6_000_000)
+    pipe = subprocess.PIPE
     with namespace.background(*receiver("--output", "got", "--json"), says="listening on 10.88.11.2") as process:
         arguments = command(
-            built(tmp_path / "page"),
-            *("send", "sent", "10.88.11.2:5001", *A, "--quiet", "--page", "--no-browser"),
-        )
-        # The page is in the namespace of the command, so that the client has to be there, too.
-        client = (
-            "import sys; sys.path.insert(0, sys.argv[2]); from page_client import Page; import json\n"
-            "with Page(sys.argv[1]) as page:\n"
-            "    names = [one['name'] for one in page.next()['loaded']['description']['links']]\n"
-            "    answer = page.act(1, {'kind': 'link', 'link': 'a1', 'set': {'up': False}})\n"
-            "    refused = page.act(2, {'kind': 'link', 'link': 'a1', 'set': {'rate': 1e6}})\n"
-            "    last = page.until(lambda frame: frame.get('finished'))\n"
-            "print(json.dumps([names, answer, refused, last['flows']]))\n"
+            built(tmp_path / "page"), *("send", "-", "10.88.11.2:5001", *A, "--quiet", "--page", "--no-browser")
         )
         with started(namespace.command(*arguments), tmp_path) as (sender, url):
-            watch = namespace.command(sys.executable, "-c", client, url, str(Path(__file__).parent))
-            shown = subprocess.run(watch, capture_output=True, text=True, timeout=60, check=False)
-            assert shown.returncode == 0, shown.stderr
-            sender.wait(60)
+            assert sender.stdin is not None
+            sender.stdin.write(data[:3_000_000].decode())
+            sender.stdin.flush()
+            watch = namespace.command(sys.executable, "-c", CLIENT, url, str(Path(__file__).parent))
+            with subprocess.Popen(watch, stdout=pipe, stderr=pipe, text=True) as client:
+                assert client.stdout is not None
+                assert client.stdout.readline() == "unplugged\n"
+                sender.stdin.write(data[3_000_000:].decode())
+                sender.stdin.close()
+                shown, problem = client.communicate(timeout=60)
+                assert client.returncode == 0, problem
+            assert sender.wait(60) == 0
         process.wait(60)
-    names, answer, refused, [flow] = json.loads(shown.stdout)
+    names, answer, refused, [flow] = json.loads(shown)
     assert names == ["a1", "a2"]
     assert answer == {"type": "done", "id": 1}
     assert "can only be set up or down, not its rate" in refused["problem"]["message"]
@@ -186,7 +201,8 @@ def test_a_transfer_of_mptcplab_s_own_stack_is_shown(namespace: Namespace, tmp_p
     assert (tmp_path / "got").read_bytes() == data
 
 
-def test_sockets_of_a_namespace_are_read(machine: Machine) -> None:
+@pytest.mark.usefixtures("machine")
+def test_sockets_of_a_namespace_are_read() -> None:
     script = (
         "import socket, sys\n"
         "a = socket.create_server(('127.0.0.1', 7001)); b = socket.create_connection(('127.0.0.1', 7001))\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from mptcplab.cli.common import BadInput, RunFailed, add_trace, trace
 if TYPE_CHECKING:
     from mptcplab._core import MptcpStream
     from mptcplab.live.driver import Config, Driver
+    from mptcplab.page.live_transfer import LiveTransfer
 
 PIECE = 1 << 20
 """Bytes per read or write."""
@@ -153,18 +154,16 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
 
 
 @contextmanager
-def shown(
-    given: argparse.Namespace, driver: Driver, config: Config, *, sending: bool
-) -> Iterator[Callable[[MptcpStream], None]]:
-    """Shows a transfer on the page, if `--page` was given; the value of the block shows its connection."""
+def shown(given: argparse.Namespace, driver: Driver, config: Config, *, sending: bool) -> Iterator[LiveTransfer | None]:
+    """Shows a transfer on the page; None without `--page`."""
     if not given.page:
-        yield lambda _stream: None
+        yield None
         return
     from mptcplab.page.live_transfer import LiveTransfer
 
     source = LiveTransfer(driver, config, sending=sending)
     with page_options.shown(given, source):
-        yield source.show
+        yield source
 
 
 def devices(driver: Driver) -> dict[int, str]:

@@ -121,7 +121,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
         check_quoted(arguments)
         arguments, inner = _without_inner(arguments)
         given, others = parser().parse_known_args(arguments)
-        given.inner = inner
+        given.inner, given.main = inner, main
         if others:
             given.given_to.unknown(others, "" if "--" in arguments else given.hint)
         return given

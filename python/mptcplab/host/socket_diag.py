@@ -91,7 +91,7 @@ class MptcpSocket:
     bytes_received: int
     """In order, without duplicates."""
     bytes_retransmitted: int
-    """Sent again on another subflow, cumulative."""
+    """Retransmitted at the data level, cumulative."""
     receive_buffer: int
 
 

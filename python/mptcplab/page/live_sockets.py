@@ -93,13 +93,9 @@ class LiveSockets:
         addresses: Mapping[str, Mapping[str, int]],
         paths: int,
     ) -> None:
-        """Shows these flows.
+        """Shows these flows, in the order of the description; None is a flow that shows no connection.
 
-        Args:
-            flows: in the order of the description; None for a flow that shows no connection
-            diags: by host
-            addresses: by host: the path of each address
-            paths: the number of paths
+        `diags` are by host, and `addresses` contain the path of each address of a host.
         """
         self._flows, self._diags, self._addresses, self._paths = flows, diags, addresses, paths
         self._totals = [_Total() for _ in flows]

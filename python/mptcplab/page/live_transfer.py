@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mptcplab import _core
@@ -47,6 +48,10 @@ class LiveTransfer:
         """Shows this connection."""
         self._stream = stream
 
+    def end(self, info: ConnectionInfo) -> None:
+        """Shows this last state of the connection."""
+        self._stream, self._last = None, info
+
     def loaded(self) -> dict[str, Any]:
         """A description without a scenario text."""
         return {"toml": "", "description": self._description}
@@ -54,11 +59,11 @@ class LiveTransfer:
     def look(self) -> Moment:
         """The state of the connection; its last state after the stream is closed."""
         now = time.monotonic() - self._began
-        if self._stream is not None:
-            try:
-                self._last = self._stream.info()
-            except (OSError, ValueError):
-                self._stream = None
+        if (stream := self._stream) is not None:
+            # A closed stream has no state; the transfer gives the last one to `end`.
+            with suppress(OSError):
+                found = stream.info()
+                self._last = found if self._stream is stream else self._last
         is_due = self._sampler.begin(now)
         info = self._last
         paths = [] if info is None else info["paths"]

@@ -17,10 +17,13 @@ from mptcplab.util.user_input import choose
 
 NAME = "page"
 HELP = "open the page in the browser: simulate a scenario, or watch real connections"
-EXAMPLE = """mptcplab page two.toml
-         mptcplab page --live emulate two.toml --peer 'mptcpize run iperf3 -s' -- mptcpize run iperf3 -c server
-         mptcplab page --live run two.toml --backend kernel
-         mptcplab page --live send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1"""
+EXAMPLES = (
+    "mptcplab page two.toml",
+    "mptcplab page --live emulate two.toml --peer 'mptcpize run iperf3 -s' -- mptcpize run iperf3 -c server",
+    "mptcplab page --live run two.toml --backend kernel",
+    "mptcplab page --live send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1",
+)
+EXAMPLE = "\n         ".join(EXAMPLES)
 INNER = "--live"
 """All arguments after this option are those of another command."""
 LIVE = ("emulate", "run", "send", "receive")
@@ -51,8 +54,6 @@ def execute(given: argparse.Namespace) -> int:
 
 def _live(given: argparse.Namespace) -> int:
     """Runs the command of `--live` with `--page`."""
-    from mptcplab.cli.main import main
-
     if given.file is not None:
         raise BadInput("mptcplab: write the scenario after the command of --live, as in: --live emulate two.toml")
     if not given.inner:
@@ -60,7 +61,8 @@ def _live(given: argparse.Namespace) -> int:
     first, *rest = given.inner
     choose(first, LIVE, "command", "--live")
     options = ["--page", "--page-port", str(given.port), *(["--no-browser"] if given.no_browser else [])]
-    return main([first, *options, *rest])
+    code: int = given.main([first, *options, *rest])
+    return code
 
 
 def _scenario(file: Path, seed: int) -> dict[str, Any]:
