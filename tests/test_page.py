@@ -345,7 +345,7 @@ def test_a_flood_of_control_frames_resets_the_connection(server: PageServer) -> 
 
 def is_admitted(server: PageServer) -> bool:
     with Page(server.url) as page:
-        return page.next()["type"] == "loaded"
+        return bool(page.next()["type"] == "loaded")
 
 
 def test_one_page_too_many_is_refused(server: PageServer) -> None:
