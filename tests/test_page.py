@@ -18,10 +18,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from conftest import Cli
+from emulated import TWO
+from mptcplab import Scenario
 from mptcplab.emulation.link_control import LinkControl
 from mptcplab.page import messages, security, static_files
 from mptcplab.page.frames import History, frame
-from mptcplab.page.live_source import Moment
+from mptcplab.page.live_network import LiveNetwork
+from mptcplab.page.live_source import DIRECTION_FIELDS, Moment
 from mptcplab.page.messages import LinkChange, Refused
 from mptcplab.page.server import CannotServe, PageServer
 from page_client import Page, built, command
@@ -395,6 +398,24 @@ def test_a_failed_look_is_reported(server: PageServer, source: Source) -> None:
         message = page.until(lambda message: message["type"] == "failure")
         assert "the emulator has stopped" in message["message"]
         assert closed(page) == 1011
+
+
+def test_a_page_that_opens_after_a_failure_learns_it(server: PageServer, source: Source) -> None:
+    source.fails = True
+    time.sleep(0.3)
+    with Page(server.url) as page:
+        assert [page.next()["type"] for _ in range(2)] == ["loaded", "failure"]
+
+
+def test_an_emulator_without_counters_has_no_samples() -> None:
+    class Emulator:
+        def snapshot(self) -> dict[str, object]:
+            return {"elapsed_s": 0.0, "links": []}
+
+    live = LiveNetwork(Scenario.parse(TWO).core, Emulator(), LinkControl(NetworkLinks()))  # type: ignore[arg-type]
+    moment = live.look()
+    assert moment.rows == []
+    assert len(moment.directions) == 4 * len(DIRECTION_FIELDS)
 
 
 def test_the_last_frame_is_finished(tmp_path: Path, source: Source) -> None:

@@ -87,7 +87,8 @@ class LiveNetwork:
         time = 0.0 if now is None else now["elapsed_s"]
         counters = {} if now is None else {(row["link"], row["direction"]): row for row in now["links"]}
         values = self._values.at(time)
-        is_due = now is not None and self._sampler.begin(time)
+        # The emulator counts nothing before its first turn.
+        is_due = bool(counters) and self._sampler.begin(time)
         directions: list[float] = []
         for number, link in enumerate(self._paths):
             for direction in DIRECTIONS:

@@ -279,7 +279,8 @@ class _Shown:
             loaded = await asyncio.get_running_loop().run_in_executor(self._looks, self._source.loaded)
             await _send(connection, {"type": "loaded", "loaded": loaded})
             position: int | None = None
-            seen = self._number if self._moment is None else self._number - 1
+            # The last look is shown at once, also if it failed.
+            seen = self._number - 1 if self._number else 0
             while True:
                 async with self._next:
                     await self._next.wait_for(lambda: self._number > seen)  # noqa: B023
