@@ -22,6 +22,7 @@ __all__ = [
     "SendView",
     "Simulation",
     "__version__",
+    "describe",
     "event_fields",
     "event_kinds",
     "finding_text",
@@ -178,6 +179,13 @@ class EmulatedLinkRow(TypedDict):
     random_losses: int
     flushed: int
     queue_bytes: int
+    queue_frames: int
+    rate: float | None
+    """Current rate, bit/s; None if unlimited."""
+    delay_s: float
+    loss: float | None
+    """Current mean rate of random losses, 0 to 1; None for a model from another crate."""
+    up: bool
 
 @type_check_only
 class SpreadRow(TypedDict):
@@ -680,6 +688,7 @@ if sys.platform == "linux":
             _trace: TracebackType | None,
         ) -> None: ...
 
+def describe(scenario: Scenario) -> str: ...
 def json_schema() -> str: ...
 def nearest_word(word: str, choices: list[str]) -> str | None: ...
 def reference_page() -> str: ...
