@@ -412,7 +412,12 @@ def test_an_emulator_without_counters_has_no_samples() -> None:
         def snapshot(self) -> dict[str, object]:
             return {"elapsed_s": 0.0, "links": []}
 
-    live = LiveNetwork(Scenario.parse(TWO).core, Emulator(), LinkControl(NetworkLinks()))  # type: ignore[arg-type]
+    class Connections:
+        def look(self, _time: float, _sampler: object) -> list[dict[str, object]]:
+            return []
+
+    scenario, control = Scenario.parse(TWO).core, LinkControl(NetworkLinks())
+    live = LiveNetwork(scenario, Emulator(), control, Connections())  # type: ignore[arg-type]
     moment = live.look()
     assert moment.rows == []
     assert len(moment.directions) == 4 * len(DIRECTION_FIELDS)

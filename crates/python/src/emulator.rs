@@ -279,6 +279,18 @@ impl Emulator {
         self.table(py, &driver.snapshot()).map(Some)
     }
 
+    /// The connections of each host, in the order of `hosts`; empty unless the emulator runs over this stack.
+    fn connections<'py>(&self, py: Python<'py>) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+        let hosts = match &*self.state() {
+            State::Running(_, Outside::Ours(hosts)) => Arc::clone(hosts),
+            _ => return Ok(Vec::new()),
+        };
+        let rows = |host: Vec<mptcp_live::ConnectionInfo>| {
+            host.iter().map(|info| crate::live::connection_row(py, info)).collect::<PyResult<Vec<_>>>()
+        };
+        hosts.connections().into_iter().map(rows).collect()
+    }
+
     /// Whether packets are forwarded. After an unexpected end, `stop` raises the error.
     fn is_running(&self) -> bool {
         matches!(&*self.state(), State::Running(driver, _) if driver.is_running())

@@ -14,6 +14,7 @@ from mptcplab import _core
 from mptcplab.page import description
 from mptcplab.page.live_source import Moment
 from mptcplab.page.messages import LinkChange, Refused
+from mptcplab.page.own_stack import EMPTY, FIRST_PORT, OwnFlows
 from mptcplab.page.sampling import Sampler
 from mptcplab.util.user_input import BadResult
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from mptcplab.emulation.link_control import LinkControl
 
 DIRECTIONS = ("forward", "backward")
-FIRST_PORT = 5001
-"""Port of the first flow of `run --backend kernel`; the others follow (crates/emulator/src/flows)."""
 
 
 class Connections(Protocol):
@@ -33,8 +32,8 @@ class Connections(Protocol):
         """`FlowView` of types.ts for each flow; adds samples if `sampler` is given."""
 
 
-class NoConnections:
-    """Flows whose state cannot be read."""
+class Unreadable:
+    """Flows whose sockets this system does not list."""
 
     def __init__(self, count: int) -> None:
         """For this number of flows."""
@@ -42,9 +41,7 @@ class NoConnections:
 
     def look(self, _time: float, _sampler: Sampler | None) -> list[dict[str, Any]]:
         """Flows without data and subflows."""
-        empty = {"written": 0, "received": 0, "sendQueue": 0, "peerWindow": 0, "outOfOrder": 0, "receiveBuffer": 0}
-        state = {"finished": False, "multipath": False, "fellBack": None}
-        return [{**empty, **state, "subflows": []} for _ in range(self._count)]
+        return [EMPTY] * self._count
 
 
 class LiveNetwork:
@@ -55,10 +52,10 @@ class LiveNetwork:
         scenario: _core.Scenario,
         emulator: _core.Emulator,
         control: LinkControl,
-        connections: Connections | None = None,
+        connections: Connections | None,
         policies: Mapping[str, str] | None = None,
     ) -> None:
-        """Shows this network; without `connections`, only its links.
+        """Shows this network; without `connections`, the flows are those of mptcplab's stack.
 
         `policies` replaces `scheduler` and `congestion` of all flows, where the kernel's apply.
         """
@@ -69,7 +66,8 @@ class LiveNetwork:
             flow.update(policies or {})
         self._paths = table["paths"]
         self._flows = len(table["flows"])
-        self._connections = connections or NoConnections(self._flows)
+        senders = [flow["sender"] for flow in table["flows"]]
+        self._connections = connections or OwnFlows(emulator, senders, self._paths)
         self._sampler = Sampler(table["sample"])
         self.links = list(control.links)
         self.changes = 0
@@ -203,7 +201,7 @@ def _sockets(network: Network, flows: Sequence[Any]) -> Iterator[Connections]:
             diags = opened({host.name: host.namespace.name for host in network.hosts})
         except OSError:
             # The kernel has no sock_diag: the page shows the links only.
-            yield NoConnections(len(flows))
+            yield Unreadable(len(flows))
             return
         for diag in diags.values():
             stack.callback(diag.close)
