@@ -3,6 +3,7 @@ import { SENT } from "../session/history";
 import type { Ring } from "../session/ring";
 import { sizeText } from "../ui/format";
 import type { Colours } from "../ui/palette";
+import { ticks } from "./ticks";
 
 export interface SequenceFrame {
   from: number;
@@ -105,8 +106,7 @@ function drawAxes(context: CanvasRenderingContext2D, frame: SequenceFrame, colou
   context.strokeStyle = colours.faint;
   context.lineWidth = 1;
   const bottom = frame.y(frame.low);
-  for (let step = 0; step <= 4; step += 1) {
-    const offset = frame.low + ((frame.high - frame.low) * step) / 4;
+  for (const offset of ticks(frame.low, frame.high, 5)) {
     const y = frame.y(offset);
     context.beginPath();
     context.moveTo(frame.left, y);
@@ -116,11 +116,9 @@ function drawAxes(context: CanvasRenderingContext2D, frame: SequenceFrame, colou
     context.textBaseline = "middle";
     context.fillText(sizeText(offset), frame.left - 6, y);
   }
-  const columns = Math.max(2, Math.floor((frame.right - frame.left) / 120));
   context.textBaseline = "top";
-  for (let step = 0; step <= columns; step += 1) {
-    const time = frame.from + ((frame.to - frame.from) * step) / columns;
-    context.textAlign = step === columns ? "right" : "center";
-    context.fillText(`${Number(time.toPrecision(4))} s`, frame.x(time), bottom + 7);
+  context.textAlign = "center";
+  for (const time of ticks(frame.from, frame.to, Math.max(2, (frame.right - frame.left) / 90))) {
+    context.fillText(`${time} s`, Math.min(frame.x(time), frame.right - 12), bottom + 7);
   }
 }
