@@ -14,6 +14,7 @@ export const GROUPS = ["Start", "Mechanisms", "Networks", "Middleboxes", "Publis
 
 const LIST: [(typeof GROUPS)[number], string, string, string][] = [
   ["Start", "two-links", "Two links together", "A download over DSL and LTE gets almost the sum of both."],
+  ["Start", "three-links", "Three links", "Ethernet, WiFi and 3G to experiment with: unplug them, slow them down, add others."],
   ["Start", "handoff", "Handoff", "Ethernet and WiFi fail and return, while the connection stays open."],
   ["Start", "small-buffer", "Two links slower than one", "A receive buffer that is too small makes WiFi wait for 3G."],
   ["Start", "coupled", "Fairness at a bottleneck", "With LIA, two subflows take about as much as one TCP connection."],
