@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric};
+use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, Samples};
 use crate::scenario::Scenario;
 
 /// Value of the columns `flow` and `path` in a sample that covers all flows or all paths.
@@ -66,14 +66,27 @@ fn whole(
 }
 
 fn samples(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    write_samples(out, who, &measured.samples, &measured.flow_names, &measured.path_names)
+}
+
+/// Writes samples as CSV, as the file `samples.csv` of an export. `who` has the columns `run`, `seed` and `variant`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_samples(
+    out: &mut impl Write,
+    who: &str,
+    samples: &Samples,
+    flow_names: &[String],
+    path_names: &[String],
+) -> io::Result<()> {
     writeln!(out, "run,seed,variant,time_s,flow,path,metric,value,unit")?;
-    let samples = &measured.samples;
     let name =
         |names: &[String], at: u16| names.get(usize::from(at)).map_or(ALL.to_owned(), |name| quoted(name));
     for row in 0..samples.time.len() {
         let (metric, unit) = Metric::ALL[usize::from(samples.metric[row])].name_and_unit();
-        let flow = name(&measured.flow_names, samples.flow[row]);
-        let path = name(&measured.path_names, samples.path[row]);
+        let flow = name(flow_names, samples.flow[row]);
+        let path = name(path_names, samples.path[row]);
         writeln!(out, "{who},{},{flow},{path},{metric},{},{unit}", samples.time[row], samples.value[row])?;
     }
     Ok(())

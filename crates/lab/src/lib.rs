@@ -22,7 +22,7 @@ pub mod wiring;
 pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};
-pub use export::export;
+pub use export::{export, write_samples};
 pub use flow_config::flow_config;
 pub use mptcp_clock::{Duration, Instant, Rng};
 pub use mptcp_wire::Segment;

@@ -63,10 +63,15 @@ impl Wiring {
     pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
         self.add_recordings(network, scenario, root);
         for event in &scenario.events {
-            for direction in self.directions(scenario, &event.link, way_of(scenario, event)) {
-                for change in changes(network, event, direction) {
-                    network.schedule_change(at(event.at), direction, change);
-                }
+            self.schedule_event(network, scenario, event);
+        }
+    }
+
+    /// Schedules the changes of one event.
+    pub fn schedule_event<P>(&self, network: &mut Network<P>, scenario: &Scenario, event: &Event) {
+        for direction in self.directions(scenario, &event.link, way_of(scenario, event)) {
+            for change in changes(scenario, event, direction) {
+                network.schedule_change(at(event.at), direction, change);
             }
         }
     }
@@ -182,13 +187,16 @@ fn way_of(scenario: &Scenario, event: &Event) -> Way {
 }
 
 /// The changes of a direction by an event.
-fn changes<P>(
-    network: &Network<P>,
+fn changes(
+    scenario: &Scenario,
     event: &Event,
     direction: DirectionId,
-) -> impl Iterator<Item = Change> + use<P> {
+) -> impl Iterator<Item = Change> + use<> {
     let set = &event.set;
-    let reorder = network.parameters(direction).jitter.is_some_and(|jitter| jitter.reorder);
+    let link = scenario.links.iter().find(|link| link.name == event.link);
+    let is_forward = direction == direction.link().forward();
+    let reorder =
+        link.is_some_and(|link| if is_forward { link.forward.reorder } else { link.backward.reorder });
     let jitter =
         |spread: Duration| (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder });
     let changes = [

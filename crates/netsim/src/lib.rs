@@ -50,7 +50,7 @@ mod trace;
 mod wifi;
 
 pub use counters::Counters;
-pub use direction::LinkUse;
+pub use direction::{LinkUse, Position};
 pub use filter::Labels;
 pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};

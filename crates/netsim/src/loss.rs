@@ -28,6 +28,19 @@ pub enum Loss {
     Custom(CustomLoss),
 }
 
+impl Loss {
+    /// The mean loss rate, 0 to 1. `None` for a model from another crate.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        match self {
+            Self::None => Some(0.0),
+            Self::Bernoulli(p) => Some(*p),
+            Self::GilbertElliott(model) => Some(model.mean_loss()),
+            Self::Custom(_) => None,
+        }
+    }
+}
+
 /// Creates a [`LossModel`] for each direction, and again each time the loss of a link is changed to it.
 #[derive(Clone)]
 pub struct CustomLoss {

@@ -11,7 +11,7 @@ mod routes;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use mptcp::{Config, Endpoint, EndpointBounds};
+use mptcp::{Config, Endpoint, EndpointBounds, InterfaceId};
 use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{Labels, Loss, Network, TopologyError};
 
@@ -26,7 +26,7 @@ use super::{Alarm, ScheduledAction, World};
 use crate::classes::class_of;
 use crate::flow_config::flow_config;
 use crate::scenario::names::DownMode;
-use crate::scenario::{Link, Scenario};
+use crate::scenario::{Event, Link, Scenario};
 use crate::wiring::Wiring;
 
 impl World {
@@ -53,6 +53,7 @@ impl World {
 
 struct Builder<'a> {
     scenario: &'a Scenario,
+    seed: u64,
     root: Rng,
     network: Network<u32>,
     nodes: Vec<(String, netsim::NodeId)>,
@@ -71,6 +72,7 @@ impl<'a> Builder<'a> {
     fn new(scenario: &'a Scenario, seed: u64) -> Self {
         Self {
             scenario,
+            seed,
             root: Rng::new(seed, "lab"),
             network: Network::new(seed),
             nodes: Vec::new(),
@@ -228,15 +230,8 @@ impl<'a> Builder<'a> {
     fn add_events(&mut self) {
         self.wiring.schedule(&mut self.network, self.scenario, &self.root);
         for event in &self.scenario.events {
-            let told = matches!(event.how, DownMode::Admin | DownMode::Endpoint);
-            if let (Some(up), true) = (event.set.up, told) {
-                for host in 0..self.hosts.len() {
-                    if let Some(interface) = self.interface_named(host, &event.link) {
-                        let told = ScheduledAction::Interface(host, interface, up);
-                        self.scheduled.insert((at(event.at), told));
-                    }
-                }
-            }
+            let notices = notices_of(&self.hosts, event).map(|notice| (at(event.at), notice));
+            self.scheduled.extend(notices);
         }
     }
 
@@ -278,8 +273,10 @@ impl<'a> Builder<'a> {
         self.network.set_budget(budget);
         World {
             budget,
-            failure: None,
+            seed: self.seed,
             sampler: Sampler::new(self.scenario, self.wiring.links()),
+            wiring: self.wiring,
+            failure: None,
             scenario: self.scenario.clone(),
             spreads: self.scenario.spreads(),
             impairs: self.scenario.links.iter().any(Link::impairs),
@@ -302,11 +299,23 @@ impl<'a> Builder<'a> {
             scheduled: self.scheduled,
             scheduled_timer,
             captures: None,
+            segments: None,
             recorder: None,
             attribution: None,
             data_packets: 0,
         }
     }
+}
+
+/// The notifications of hosts by an event.
+pub(super) fn notices_of(hosts: &[Host], event: &Event) -> impl Iterator<Item = ScheduledAction> {
+    let is_told = matches!(event.how, DownMode::Admin | DownMode::Endpoint);
+    event.set.up.filter(|_| is_told).into_iter().flat_map(move |up| {
+        hosts.iter().enumerate().filter_map(move |(host, known)| {
+            let interface = known.interface_names.iter().position(|name| *name == event.link)?;
+            Some(ScheduledAction::Interface(host, InterfaceId(interface as u32), up))
+        })
+    })
 }
 
 fn at(since_start: Duration) -> Instant {

@@ -1,4 +1,5 @@
-//! Packet captures of a run for Wireshark: one pcapng file per host and interface, written during the run.
+//! Packet captures of a run for Wireshark, written during the run: one pcapng file per host and interface, or one in
+//! memory with all interfaces.
 //!
 //! Owns the files. Each has a temporary name until it is complete, so incomplete files are never visible under
 //! the final name. A symbolic link in place of a file is replaced, never followed.
@@ -45,10 +46,39 @@ impl std::fmt::Debug for Interface {
     }
 }
 
+/// Bytes of a packet block without packet and comments, at most.
+const BLOCK: usize = 40;
+/// Bytes of a comment without its text, at most.
+const COMMENT: usize = 8;
+
+/// A capture in memory.
+struct InMemory {
+    writer: PcapNgWriter<Vec<u8>>,
+    /// Numbers of interfaces in the file, indexed by host and interface.
+    numbers: Vec<Vec<u32>>,
+    /// Packets that would exceed this size of the file, bytes, are left out.
+    most: usize,
+}
+
+/// The place of captured packets.
+enum Target {
+    /// Files, indexed by host and interface.
+    Files(Vec<Vec<Interface>>),
+    Memory(InMemory),
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Files(interfaces) => f.debug_tuple("Files").field(interfaces).finish(),
+            Self::Memory(memory) => write!(f, "Memory({} B)", memory.writer.get_ref().len()),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Captures {
-    /// Indexed by host and interface.
-    interfaces: Vec<Vec<Interface>>,
+    target: Target,
     /// Packet buffer, reused.
     bytes: Vec<u8>,
     failed: Option<CaptureError>,
@@ -65,7 +95,34 @@ impl Captures {
             });
             interfaces.push(of_host.collect::<Result<_, _>>()?);
         }
-        Ok(Self { interfaces, bytes: Vec::new(), failed: None })
+        Ok(Self { target: Target::Files(interfaces), bytes: Vec::new(), failed: None })
+    }
+
+    /// A capture in memory of at most `most` bytes.
+    pub(super) fn in_memory(hosts: &[Host], most: usize) -> Result<Self, CaptureError> {
+        let fail = |error| CaptureError { path: PathBuf::from("memory"), source: reason(error) };
+        let mut writer = PcapNgWriter::new(Vec::new()).map_err(fail)?;
+        let (mut numbers, mut next) = (Vec::new(), 0);
+        for host in hosts {
+            let mut own = Vec::new();
+            for interface in &host.interface_names {
+                let block = description(&format!("{}-{interface}", host.name));
+                writer.write_pcapng_block(block).map_err(fail)?;
+                own.push(next);
+                next += 1;
+            }
+            numbers.push(own);
+        }
+        let target = Target::Memory(InMemory { writer, numbers, most });
+        Ok(Self { target, bytes: Vec::new(), failed: None })
+    }
+
+    /// The bytes of a capture in memory; `None` for files.
+    pub(super) fn bytes(&self) -> Option<&[u8]> {
+        match &self.target {
+            Target::Files(_) => None,
+            Target::Memory(memory) => Some(memory.writer.get_ref()),
+        }
     }
 
     /// Writes a packet with comments.
@@ -77,16 +134,20 @@ impl Captures {
         segment: &Segment,
         comments: Vec<String>,
     ) {
-        let Some(interface) = self.interfaces.get_mut(host).and_then(|i| i.get_mut(interface.0 as usize))
-        else {
-            return;
-        };
         self.bytes.clear();
         // Encoding never fails; a test checks this for all segments of a run.
         if Packet::new(segment.clone()).emit(&mut self.bytes).is_err() {
             return;
         }
-        if let (Err(error), None) = (interface.write(now, &self.bytes, comments), &self.failed) {
+        let at = interface.0 as usize;
+        let written = match &mut self.target {
+            Target::Files(interfaces) => {
+                let file = interfaces.get_mut(host).and_then(|own| own.get_mut(at));
+                file.map_or(Ok(()), |file| file.write(now, &self.bytes, comments))
+            }
+            Target::Memory(memory) => memory.write(now, (host, at), &self.bytes, comments),
+        };
+        if let (Err(error), None) = (written, &self.failed) {
             self.failed = Some(error);
         }
     }
@@ -98,7 +159,51 @@ impl Captures {
 
     /// Renames the files to their final names.
     pub(super) fn finish(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
-        self.interfaces.iter_mut().flatten().map(Interface::finish).collect()
+        match &mut self.target {
+            Target::Files(interfaces) => interfaces.iter_mut().flatten().map(Interface::finish).collect(),
+            Target::Memory(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+impl InMemory {
+    fn write(
+        &mut self,
+        now: Instant,
+        (host, interface): (usize, usize),
+        bytes: &[u8],
+        comments: Vec<String>,
+    ) -> Result<(), CaptureError> {
+        let number = self.numbers.get(host).and_then(|own| own.get(interface));
+        let size = BLOCK + bytes.len() + comments.iter().map(|said| said.len() + COMMENT).sum::<usize>();
+        let Some(&number) = number.filter(|_| self.writer.get_ref().len() + size <= self.most) else {
+            return Ok(());
+        };
+        let written = self.writer.write_pcapng_block(packet(number, now, bytes, comments));
+        written.map_err(|error| CaptureError { path: PathBuf::from("memory"), source: reason(error) })?;
+        Ok(())
+    }
+}
+
+fn description(name: &str) -> InterfaceDescriptionBlock<'static> {
+    InterfaceDescriptionBlock {
+        linktype: DataLink::RAW,
+        snaplen: 0,
+        options: vec![
+            InterfaceDescriptionOption::IfName(name.to_owned().into()),
+            // Nanoseconds.
+            InterfaceDescriptionOption::IfTsResol(9),
+        ],
+    }
+}
+
+fn packet(interface: u32, now: Instant, bytes: &[u8], comments: Vec<String>) -> EnhancedPacketBlock<'_> {
+    EnhancedPacketBlock {
+        interface_id: interface,
+        timestamp: StdDuration::from_nanos(now.as_nanos()),
+        original_len: bytes.len() as u32,
+        data: bytes.into(),
+        options: comments.into_iter().map(|said| EnhancedPacketOption::Comment(said.into())).collect(),
     }
 }
 
@@ -116,15 +221,7 @@ impl Interface {
         let _ = std::fs::remove_file(&temporary);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(fail)?;
         let begun = PcapNgWriter::new(BufWriter::with_capacity(1 << 16, file)).and_then(|mut writer| {
-            writer.write_pcapng_block(InterfaceDescriptionBlock {
-                linktype: DataLink::RAW,
-                snaplen: 0,
-                options: vec![
-                    InterfaceDescriptionOption::IfName(name.into()),
-                    // Nanoseconds.
-                    InterfaceDescriptionOption::IfTsResol(9),
-                ],
-            })?;
+            writer.write_pcapng_block(description(name))?;
             Ok(writer)
         });
         let writer = Some(begun.map_err(|error| fail(reason(error)))?);
@@ -133,13 +230,7 @@ impl Interface {
 
     fn write(&mut self, now: Instant, bytes: &[u8], comments: Vec<String>) -> Result<(), CaptureError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
-        let written = writer.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: StdDuration::from_nanos(now.as_nanos()),
-            original_len: bytes.len() as u32,
-            data: bytes.into(),
-            options: comments.into_iter().map(|said| EnhancedPacketOption::Comment(said.into())).collect(),
-        });
+        let written = writer.write_pcapng_block(packet(0, now, bytes, comments));
         written.map_err(|error| CaptureError { path: self.path.clone(), source: reason(error) })?;
         Ok(())
     }

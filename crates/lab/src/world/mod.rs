@@ -3,6 +3,7 @@
 //! Owns the run. The only module in which `mptcp` meets `netsim`: it moves segments between endpoints and
 //! links, and advances the time of both. Implements neither.
 
+mod amend;
 mod apps;
 mod attribution;
 mod build;
@@ -18,12 +19,14 @@ mod impaired;
 mod link_summaries;
 mod middleboxes;
 mod narrow;
+mod picture;
 mod pool;
 mod ports;
 mod progress;
 mod recorder;
 mod recording;
 mod sampler;
+mod segments;
 mod service;
 mod settling;
 mod tracing;
@@ -40,7 +43,7 @@ use netsim::{AddressId, Arrival, Budget, Event, Frame, Network, TimerId};
 use crate::classes::flow_and_subflow;
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
-use crate::wiring::ETHERNET;
+use crate::wiring::{ETHERNET, Wiring};
 use apps::App;
 use attribution::Attribution;
 pub use capture::CaptureError;
@@ -51,10 +54,13 @@ pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
 use narrow::Narrow;
+pub use picture::{DirectionView, PacketKind, PacketView};
 use pool::Pool;
 pub use progress::{FlowProgress, SubflowProgress};
 use recorder::Recorder;
 use sampler::Sampler;
+pub use segments::SeenSegment;
+use segments::SegmentLog;
 
 /// The purpose of a network timer.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +101,8 @@ enum ScheduledAction {
 #[derive(Debug)]
 pub struct World {
     scenario: Scenario,
+    seed: u64,
+    wiring: Wiring,
     network: Network<u32>,
     pool: Pool,
     hosts: Vec<Host>,
@@ -112,6 +120,8 @@ pub struct World {
     middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
     captures: Option<Captures>,
+    /// The first segments; only if the driver asked for them.
+    segments: Option<Box<SegmentLog>>,
     recorder: Option<Arc<Recorder>>,
     /// Causes that limit each path, from the state of its links; only in runs with an observer.
     attribution: Option<Box<Attribution>>,
@@ -246,6 +256,10 @@ impl World {
         }
         if self.captures.is_some() {
             self.record(now, at, interface, frame.payload, None);
+            segment = self.pool.get(frame.payload);
+        }
+        if self.segments.is_some() {
+            self.keep_segment(now, at, interface, frame.payload, false);
             segment = self.pool.get(frame.payload);
         }
         self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);

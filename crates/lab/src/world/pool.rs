@@ -15,6 +15,8 @@ pub(super) struct Pool {
     next: u32,
     /// Send times; only in runs with an observer.
     sent: Vec<Instant>,
+    /// Whether the data of a segment was sent before; only in runs with an observer.
+    again: Vec<bool>,
     /// Indices of segments with a bit error.
     damaged: BTreeSet<u32>,
 }
@@ -26,6 +28,7 @@ impl Default for Pool {
             free: Vec::new(),
             next: 0,
             sent: Vec::new(),
+            again: Vec::new(),
             damaged: BTreeSet::new(),
         };
         pool.add();
@@ -70,13 +73,25 @@ impl Pool {
         self.free.push(at);
     }
 
-    /// Records the send time of a segment.
+    /// A segment, to read.
+    pub(super) fn look(&self, at: u32) -> &Segment {
+        &self.segments[at as usize]
+    }
+
+    /// Records the send time of a segment, and whether its data was sent before.
     #[cold]
-    pub(super) fn stamp(&mut self, at: u32, now: Instant) {
+    pub(super) fn stamp(&mut self, at: u32, now: Instant, again: bool) {
         if self.sent.len() < self.segments.len() {
             self.sent.resize(self.segments.len(), now);
+            self.again.resize(self.segments.len(), false);
         }
         self.sent[at as usize] = now;
+        self.again[at as usize] = again;
+    }
+
+    /// Whether the data of a segment was sent before. False in runs without an observer.
+    pub(super) fn is_again(&self, at: u32) -> bool {
+        self.again.get(at as usize).copied().unwrap_or_default()
     }
 
     /// The send time of a segment; `None` in runs without an observer.
@@ -92,7 +107,7 @@ impl Pool {
         *place = segment;
         self.lend();
         if let Some(sent) = self.sent_at(at) {
-            self.stamp(copy, sent);
+            self.stamp(copy, sent, self.is_again(at));
         }
         if self.damaged.contains(&at) {
             self.damaged.insert(copy);

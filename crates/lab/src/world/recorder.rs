@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
@@ -82,6 +83,8 @@ pub(super) struct Recorder {
     notes: Arc<Mutex<Notes>>,
     /// Comments for packets that are not sent yet, for captures.
     comments: Mutex<HashMap<Sender, Vec<String>>>,
+    /// Whether the segment that an endpoint sends now has data that was sent before.
+    again: AtomicBool,
 }
 
 /// The packets to which a comment applies: a host, a connection, and one or any subflow.
@@ -95,7 +98,13 @@ const MAX_SENDERS: usize = 4096;
 impl Recorder {
     pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
         let (log, notes, comments) = (Mutex::new(Log::new(limit)), Arc::default(), Mutex::default());
-        Self { atlas, filter, log, notes, comments }
+        Self { atlas, filter, log, notes, comments, again: AtomicBool::new(false) }
+    }
+
+    /// Whether the segment that an endpoint has just filled has data that was sent before. Resets the answer. False
+    /// if neither retransmissions nor reinjections are recorded.
+    pub(super) fn take_again(&self) -> bool {
+        self.again.swap(false, Ordering::Relaxed)
     }
 
     /// The input of the attribution, which divides the capacity of paths among causes.
@@ -185,6 +194,9 @@ impl Observer for AtHost {
         }
         if !self.recorder.filter.has(record.at, record.event.kind()) {
             return;
+        }
+        if matches!(record.event.kind(), Kind::Retransmission | Kind::Reinjection) {
+            self.recorder.again.store(true, Ordering::Relaxed);
         }
         if self.captured {
             self.recorder.comment(self.host, record);

@@ -138,6 +138,11 @@ impl Sampler {
         &self.path_names
     }
 
+    /// The samples so far.
+    pub(super) fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.samples.time.len()
@@ -332,7 +337,13 @@ impl Sampler {
         }
     }
 
-    fn summary(&self, end: Instant, scenario: &Scenario, hosts: &[Host], app: &App) -> FlowSummary {
+    pub(super) fn summary(
+        &self,
+        end: Instant,
+        scenario: &Scenario,
+        hosts: &[Host],
+        app: &App,
+    ) -> FlowSummary {
         let flow = app.flow;
         let spec = &scenario.flows[flow];
         let info = app.sender_info(end, hosts);

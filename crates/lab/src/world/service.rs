@@ -102,6 +102,10 @@ impl World {
             self.record(now, at, interface, payload, subflow);
             (host, segment) = (&mut self.hosts[at], self.pool.get(payload));
         }
+        if self.segments.is_some() {
+            self.keep_segment(now, at, interface, payload, true);
+            (host, segment) = (&mut self.hosts[at], self.pool.get(payload));
+        }
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let carried = segment.payload.len();
@@ -125,7 +129,8 @@ impl World {
             (direction, label)
         };
         if let Some(attribution) = &mut self.attribution {
-            self.pool.stamp(payload, now);
+            let again = self.recorder.as_ref().is_some_and(|recorder| recorder.take_again());
+            self.pool.stamp(payload, now, again);
             if carried > 0 {
                 attribution.offered(label, bytes, carried);
             }

@@ -108,7 +108,7 @@ impl World {
     }
 
     /// Hosts in order, then the other nodes.
-    fn node_names(&self) -> Vec<String> {
+    pub(super) fn node_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.hosts.iter().map(|host| host.name.clone()).collect();
         for end in self.scenario.links.iter().flat_map(|link| &link.ends) {
             if !names.contains(end) {
@@ -126,7 +126,7 @@ impl World {
 
     /// Routes of the data of each flow over each of its paths. Empty if nodes spread frames over several
     /// routes.
-    fn routes(&mut self) -> BTreeMap<(u16, u16), Route> {
+    pub(super) fn routes(&mut self) -> BTreeMap<(u16, u16), Route> {
         let mut routes = BTreeMap::new();
         if self.scenario.spreads() {
             return routes;

@@ -37,5 +37,6 @@ mod traces;
 mod units;
 mod until_done;
 mod warmup;
+mod watched;
 mod wireless;
 mod words;

@@ -111,6 +111,10 @@ impl PathClock {
         Self { began: now, current: PathLimit::Joining, since: now, total: [Duration::ZERO; 14] }
     }
 
+    pub(crate) fn current(&self) -> PathLimit {
+        self.current
+    }
+
     pub(crate) fn began(&self) -> Instant {
         self.began
     }

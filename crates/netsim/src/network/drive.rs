@@ -7,7 +7,7 @@ use mptcp_clock::Instant;
 
 use super::{Arrival, Event, Network, SendOutcome, Source, Turn};
 use crate::counters::Counters;
-use crate::direction::LinkUse;
+use crate::direction::{LinkUse, Position};
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
 
@@ -158,6 +158,15 @@ impl<P> Network<P> {
         let line = &mut self.lines[direction.index()].direction;
         line.counters(self.now, &mut self.drops);
         line.link_use(self.now)
+    }
+
+    /// Frames of a direction at `now`, for a picture of the network; see [`Position`]. Changes nothing.
+    pub fn frames_at(
+        &self,
+        now: Instant,
+        direction: DirectionId,
+    ) -> impl Iterator<Item = (Position, &Frame<P>)> {
+        self.lines[direction.index()].direction.frames_at(now)
     }
 
     /// Sets whether dropped frames are kept for [`Self::lost`]. Disabled by default.

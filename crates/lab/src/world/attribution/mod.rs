@@ -159,6 +159,11 @@ impl Attribution {
         }
     }
 
+    /// Replaces the routes after a change of the scenario: the highest rate of a link may be another one.
+    pub(super) fn replace_routes(&mut self, routes: BTreeMap<(u16, u16), Route>) {
+        self.routes = routes;
+    }
+
     /// A sender sent a frame with data.
     #[cold]
     #[inline(never)]

@@ -12,7 +12,7 @@ use mptcp_wire::{DataSequence, Dss, MpJoin, MptcpOption, Segment};
 use crate::connection::Connection;
 use crate::connection::observe::observer::{ObserverState, threshold};
 use crate::ids::{ConnectionId, SubflowId};
-use crate::observe::{Event, Observer, PathReasons, Wanted, WindowChange};
+use crate::observe::{Event, Observer, PathLimit, PathReasons, Wanted, WindowChange};
 
 impl Connection {
     /// Sets the observer, and reports the present state.
@@ -31,6 +31,12 @@ impl Connection {
     #[must_use]
     pub fn reasons(&self, now: Instant) -> Vec<PathReasons> {
         self.observer.as_ref().map_or_else(Vec::new, |observer| observer.reasons(now))
+    }
+
+    /// The current `PathLimit` of each open subflow. Empty if no observer is set.
+    #[must_use]
+    pub fn limits_now(&self) -> Vec<(SubflowId, PathLimit)> {
+        self.observer.as_ref().map_or_else(Vec::new, |observer| observer.limits_now())
     }
 
     /// Reports the changes since the last call.

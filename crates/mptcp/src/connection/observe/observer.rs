@@ -367,6 +367,11 @@ impl ObserverState {
         });
         self.past.iter().copied().chain(living).collect()
     }
+
+    /// The current limit of each subflow.
+    pub(crate) fn limits_now(&self) -> Vec<(SubflowId, PathLimit)> {
+        self.subflows.iter().map(|snapshot| (snapshot.place.subflow, snapshot.clock.current())).collect()
+    }
 }
 
 fn reasons(snapshot: &SubflowSnapshot, now: Instant) -> PathReasons {
