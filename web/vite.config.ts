@@ -15,6 +15,7 @@ function classicScripts(): Plugin {
 
 export default defineConfig({
   base: "./",
+  assetsInclude: ["**/*.gz"],
   plugins: [svelte(), classicScripts()],
   worker: { format: "iife" },
   build: {
