@@ -114,10 +114,10 @@ export const fairness: Lesson = {
       },
     },
     {
-      title: "Change it while it runs",
+      title: "Change the setting yourself",
       text: [
-        "You can change the congestion control of a running flow. In the card of **mptcp** under *Why*, open **Settings of mptcp**, and choose `lia`.",
-        "The two subflows become coupled at this moment. The TCP flow of the laptop keeps CUBIC.",
+        "In the card of **mptcp** under *Why*, open **Settings of mptcp**, and choose `lia` as congestion control.",
+        "The page writes the setting into the scenario and replays the run until the present time. The laptop keeps CUBIC. Both users get about the same now, because CUBIC grows about as fast as Reno on paths with a short RTT (RFC 9438, section 4.3).",
       ],
       setup: { scene: "uncoupled-cubic", speed: 2, panels: ["goodput", "cwnd", "queue", "limits"], tab: "why" },
       tasks: [

@@ -54,9 +54,12 @@ export function layersOf(description: Description): { layers: Map<string, number
   if (starts.length === 0) starts = hosts.slice(0, 1);
   if (starts.length === 0) starts = description.nodes.slice(0, 1).map((node) => node.name);
   const layers = distances(starts, neighbours);
-  const last = Math.max(0, ...layers.values());
-  // Receivers share the last column, and other hosts stay next to their neighbours.
-  if (!rows) for (const name of acceptors) if (!starts.includes(name)) layers.set(name, last);
+  if (!rows) {
+    // Receivers share a column of their own, behind all routers.
+    const receivers = [...acceptors].filter((name) => !starts.includes(name));
+    const others = [...layers].filter(([name]) => !receivers.includes(name)).map(([, layer]) => layer);
+    for (const name of receivers) layers.set(name, Math.max(0, ...others) + 1);
+  }
   for (const node of description.nodes) if (!layers.has(node.name)) layers.set(node.name, 0);
   return { layers, rows };
 }
@@ -75,7 +78,7 @@ function distances(starts: string[], neighbours: Map<string, Set<string>>): Map<
 }
 
 /** The nodes of each layer, in an order with few crossings: each node near the mean of its neighbours. */
-export function orderedLayers(description: Description, layers: Map<string, number>): string[][] {
+export function orderedLayers(description: Description, layers: Map<string, number>, rows = false): string[][] {
   const count = Math.max(0, ...layers.values()) + 1;
   const columns: string[][] = Array.from({ length: count }, () => []);
   for (const node of description.nodes) columns[layers.get(node.name) ?? 0]?.push(node.name);
@@ -84,10 +87,11 @@ export function orderedLayers(description: Description, layers: Map<string, numb
     linked.set(ends[0], [...(linked.get(ends[0]) ?? []), ends[1]]);
     linked.set(ends[1], [...(linked.get(ends[1]) ?? []), ends[0]]);
   }
+  // The hosts of a fabric are in the order of their pods, which the layers above follow.
   for (let round = 0; round < 6; round += 1) {
     const place = new Map<string, number>();
     columns.forEach((column) => column.forEach((name, at) => place.set(name, (at + 0.5) / column.length)));
-    const forward = round % 2 === 0;
+    const forward = rows || round % 2 === 0;
     const sweep = forward ? columns : [...columns].reverse();
     sweep.forEach((column) => {
       const own = layers.get(column[0] ?? "") ?? 0;
@@ -130,7 +134,7 @@ function lanesPerGap(description: Description, layers: Map<string, number>): num
 
 export function layoutOf(description: Description, width: number, height: number): Layout {
   const { layers, rows } = layersOf(description);
-  const columns = orderedLayers(description, layers);
+  const columns = orderedLayers(description, layers, rows);
   const along = rows ? height : width;
   const across = rows ? width : height;
   const narrow = width < 600;
@@ -152,7 +156,7 @@ export function layoutOf(description: Description, width: number, height: number
       const centre = 8 + ((across - 16) * (used + weight / 2)) / total;
       used += weight;
       const kind = description.nodes.find((node) => node.name === name)?.kind ?? "router";
-      const most = kind === "host" && !rows ? space - 12 : Math.min(space - 8, 34 + 30 * (weight - 1));
+      const most = kind === "host" && !rows ? space - 12 : Math.min(space - 8, (rows ? 80 : 34) + 30 * (weight - 1));
       const extent = Math.max(crowded ? 14 : 30, Math.min(most, crowded ? space - 4 : Infinity));
       const middle = margin + thickness / 2 + (rows ? gaps - layer : layer) * stretch;
       nodes.push({
@@ -160,7 +164,7 @@ export function layoutOf(description: Description, width: number, height: number
         kind,
         x: rows ? centre : columns.length === 1 ? along / 2 : middle,
         y: rows ? middle : centre,
-        width: rows ? Math.max(14, Math.min(extent, 62)) : thickness,
+        width: rows ? Math.max(14, Math.min(extent, space - 8, 104)) : thickness,
         height: rows ? thickness : extent,
       });
     });

@@ -22,7 +22,7 @@ function drawBox(context: CanvasRenderingContext2D, scene: Scene, box: NodeBox):
   const { colours } = scene;
   const chosen = scene.selected === box.name || scene.hovered === box.name;
   context.beginPath();
-  const radius = box.kind === "host" ? 8 : Math.min(box.width, box.height) / 2;
+  const radius = box.kind === "host" ? 8 : Math.min(16, Math.min(box.width, box.height) / 2);
   context.roundRect(box.x - box.width / 2, box.y - box.height / 2, box.width, box.height, radius);
   context.fillStyle = colours.panel;
   context.fill();

@@ -23,6 +23,22 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** The mean of the last `count` values at each place; missing values do not count. */
+export function smoothed(values: Float64Array, count: number): Float64Array {
+  if (count <= 1) return values;
+  const result = new Float64Array(values.length).fill(Number.NaN);
+  let sum = 0;
+  let present = 0;
+  for (let row = 0; row < values.length; row += 1) {
+    const added = values[row] ?? Number.NaN;
+    if (Number.isFinite(added)) [sum, present] = [sum + added, present + 1];
+    const removed = row >= count ? (values[row - count] ?? Number.NaN) : Number.NaN;
+    if (Number.isFinite(removed)) [sum, present] = [sum - removed, present - 1];
+    if (present > 0 && Number.isFinite(added)) result[row] = sum / present;
+  }
+  return result;
+}
+
 /** Data of one plot. Ghosts go on after the present time, so the axis has their later times too. */
 export function aligned(time: Float64Array, curves: Curve[], scale: number): Aligned {
   const axis = Array.from(time);
@@ -40,4 +56,15 @@ export function aligned(time: Float64Array, curves: Curve[], scale: number): Ali
     return column;
   });
   return [axis, ...columns];
+}
+
+/** The top of the vertical axis: above 98% of the values of each curve, so that short bursts do not flatten the rest. */
+export function topOf(columns: (number | null)[][]): number {
+  let top = 0;
+  for (const column of columns) {
+    const values = column.filter((value): value is number => value !== null).sort((a, b) => a - b);
+    const high = values[Math.ceil(0.98 * values.length) - 1];
+    if (high !== undefined) top = Math.max(top, high);
+  }
+  return top > 0 ? top * 1.15 : 1;
 }

@@ -3,6 +3,7 @@ import type { Description, Ghost } from "../engine/types";
 import type { History } from "../session/history";
 import { rateText, sizeText, timeText } from "../ui/format";
 import { colourOf, dashOf, type Colours, type Hues } from "../ui/palette";
+import { smoothed } from "./data";
 
 export type PlotId = "goodput" | "throughput" | "cwnd" | "rtt" | "queue" | "buffers";
 
@@ -27,7 +28,7 @@ export interface PlotSpec {
 }
 
 export const PLOTS: PlotSpec[] = [
-  { id: "goodput", title: "Goodput", axis: "Mb/s", scale: 1e6, text: rateText },
+  { id: "goodput", title: "Goodput, mean over 0.5 s", axis: "Mb/s", scale: 1e6, text: rateText },
   { id: "throughput", title: "Throughput by path", axis: "Mb/s", scale: 1e6, text: rateText },
   { id: "cwnd", title: "Congestion window", axis: "kB", scale: 1e3, text: sizeText },
   { id: "rtt", title: "Round-trip time", axis: "ms", scale: 1e-3, text: timeText },
@@ -35,6 +36,8 @@ export const PLOTS: PlotSpec[] = [
   { id: "buffers", title: "Buffers", axis: "kB", scale: 1e3, text: sizeText },
 ];
 
+/** Seconds of the mean that the goodput plot shows. */
+const SMOOTHING = 0.5;
 const MOST_FLOWS = 8;
 const MOST_PATHS = 10;
 
@@ -96,7 +99,14 @@ function goodput(context: Context): Curve[] {
         ghost,
       }),
     );
-  return [...totals, ...paths, ...compared];
+  return [...totals, ...paths, ...compared].map((curve) => calm(curve, description.sample));
+}
+
+/** In-order data arrives in bursts, so the curve shows the mean of the last half second. */
+function calm(curve: Curve, sample: number): Curve {
+  const count = Math.round(SMOOTHING / sample);
+  if (curve.ghost) return { ...curve, ghost: { ...curve.ghost, goodput: smoothed(curve.ghost.goodput, count) } };
+  return { ...curve, values: curve.values && smoothed(curve.values, count) };
 }
 
 /** The paths of a flow that have samples: its links, and numbered subflows such as `wifi#2`. */

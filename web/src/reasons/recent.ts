@@ -1,4 +1,4 @@
-// Means over the end of a series of samples.
+// Values and words of the cards of flows.
 
 /** The mean of the values in the last `seconds`; NaN without values. */
 export function recentMean(time: Float64Array, values: Float64Array | undefined, seconds: number): number {
@@ -13,4 +13,11 @@ export function recentMean(time: Float64Array, values: Float64Array | undefined,
     count += 1;
   }
   return count > 0 ? sum / count : Number.NaN;
+}
+
+/** A clause as a sentence. Names of links keep their letters. */
+export function sentence(clause: string): string {
+  const isWord = /^(the|other|data|a|an|random|it|nothing|no|all|windows)\b/.test(clause);
+  const start = isWord ? `${clause[0]?.toUpperCase() ?? ""}${clause.slice(1)}` : clause;
+  return /[.!?]$/.test(start) ? start : `${start}.`;
 }

@@ -74,7 +74,11 @@ export class SampleTable {
   }
 
   private flush(): void {
-    if (this.rows === this.limit) this.halve();
+    if (this.rows === this.limit) {
+      // The present row now needs as many further samples.
+      this.halve();
+      if (this.pendingRows < this.stride) return;
+    }
     this.times[this.rows] = this.pendingTime;
     for (const column of this.columns.values()) column[this.rows] = Number.NaN;
     for (const [key, sum] of this.pending) {
