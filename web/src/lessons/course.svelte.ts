@@ -2,7 +2,7 @@
 import { sceneOf } from "../gallery";
 import { valueOf } from "../picture/scene";
 import type { PlotView } from "../plots/view.svelte";
-import type { Session } from "../session/session.svelte";
+import { LOADING, type Session } from "../session/session.svelte";
 import type { Lesson, Progress, SideTab, Step } from "./types";
 
 export class Course {
@@ -50,7 +50,7 @@ export class Course {
   /** Ticks the tasks that the present state of the page fulfils. */
   check(tab: SideTab): void {
     const tasks = this.step.tasks ?? [];
-    if (tasks.length === 0 || this.session.busy === "Loading") return;
+    if (tasks.length === 0 || this.session.busy === LOADING) return;
     const progress = this.progress(tab);
     const next = tasks.map((task, index) => this.ticked[index] === true || task.done(progress));
     if (next.some((done, index) => done !== (this.ticked[index] ?? false))) {

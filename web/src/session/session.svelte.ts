@@ -6,6 +6,8 @@ import { History } from "./history";
 import { notableText } from "./sentences";
 
 export type Selection = { kind: "link" | "node" | "flow"; name: string } | null;
+/** The value of `Session.busy` while a scenario is loaded. */
+export const LOADING = "Loading";
 /** Speeds above this mean as fast as possible. */
 export const TOP_SPEED = 100;
 
@@ -79,7 +81,7 @@ export class Session {
 
   /** Loads a scenario. Returns whether it was accepted; `problem` tells why not. */
   async load(toml: string, seed = this.seed): Promise<boolean> {
-    return this.during("Loading", async () => {
+    return this.during(LOADING, async () => {
       this.pause();
       this.ghosts = [];
       await this.source.load(toml, seed);
@@ -104,6 +106,7 @@ export class Session {
   async act(action: Action): Promise<boolean> {
     try {
       await this.source.act(action);
+      await this.settle();
       this.refusal = null;
       this.done = [...this.done, action];
       return true;
@@ -114,8 +117,14 @@ export class Session {
     }
   }
 
+  /** A change takes effect at the next full millisecond. While paused, the run goes on until then, so that it shows. */
+  private async settle(): Promise<void> {
+    if (this.playing || this.time <= 0 || !this.source.can.seek || this.finished) return;
+    await this.source.seek((Math.floor(this.time * 1e3) + 1) / 1e3 + 1e-6);
+  }
+
   play(): void {
-    if (this.finished || this.loaded === null) return;
+    if (this.finished || this.loaded === null || this.busy === LOADING) return;
     this.playing = true;
     this.source.setSpeed(this.speed > TOP_SPEED ? Infinity : this.speed);
   }
@@ -182,7 +191,8 @@ export class Session {
     const ended = frame.finished && !this.frame?.finished;
     this.frame = frame;
     if (ended) {
-      this.playing = false;
+      // Otherwise the run would go on at its old speed after a jump back.
+      this.pause();
       this.announcer.say("The run has ended.");
     }
     for (const notable of fresh.slice(0, 3)) {
