@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help prose reproduce verdicts sensitivity test released compiled arranged test-rust test-python lint-python run-pytest check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: page test-page help prose reproduce verdicts sensitivity test released compiled arranged test-rust test-python lint-python run-pytest check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -78,6 +78,12 @@ prose: $(VENV)/.installed ## Check the words of documents, comments and messages
 
 run-pytest: build
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
+
+page: ## Build the page that shows the simulator in a browser (Node.js, a Rust compiler for WebAssembly)
+	@tools/page
+
+test-page: build page ## Test the page in Chromium
+	@tools/test-page
 
 check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages and throughput (root), fuzzing
 	@tools/check-long

@@ -61,7 +61,7 @@ loss = "1%"
 
 MACHINE = {
     "emulate", "every_option", "host", "host_setup", "kernel_backend", "kernel_policies", "kernel_tools", "live",
-    "namespaces", "validate", "wire",
+    "namespaces", "page_live", "validate", "wire",
 }  # fmt: skip
 """Test files that create namespaces, devices or kernel controllers; they run one after the other, because each checks
 for leftovers.

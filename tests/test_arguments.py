@@ -45,6 +45,7 @@ BUSY = {
     "reproduce": ["no-such-study"],
     "bench": ["no-such-benchmark"],
     "emulate": ["no-such.toml"],
+    "page": ["no-such.toml"],
     "validate": ["no-such.toml"],
     "survey": ["--networks", "1", "--seeds", "1"],
 }

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from mptcplab.emulation.console import HELP, Console, Lines
+from mptcplab.emulation.link_control import LinkControl
 from mptcplab.util.user_input import BadResult
 
 
@@ -30,7 +31,7 @@ class NetworkLinks:
 
 def test_a_cable_is_pulled_and_plugged_in() -> None:
     wires = NetworkLinks()
-    prompt = Console(wires)
+    prompt = Console(LinkControl(wires))
     assert prompt.do("link wifi down") == "wifi: down"
     assert wires.done == [("wifi", "up", "false"), ("wifi", "pulled")]
     assert "wifi: down, → 1.50 MB, ← 20.00 kB" in prompt.do("status")
@@ -41,7 +42,7 @@ def test_a_cable_is_pulled_and_plugged_in() -> None:
 
 def test_no_host_sees_a_silent_link() -> None:
     wires = NetworkLinks()
-    prompt = Console(wires)
+    prompt = Console(LinkControl(wires))
     prompt.do("link lte silent")
     prompt.do("link lte up")
     assert wires.done == [("lte", "up", "false"), ("lte", "up", "true")]
@@ -53,7 +54,7 @@ def test_no_host_sees_a_silent_link() -> None:
 @pytest.mark.parametrize(("what", "value"), [("rate", "2Mbit"), ("delay", "50ms"), ("loss", "1%"), ("queue", "100p")])
 def test_quantities_are_changed_as_scenarios_write_them(what: str, value: str) -> None:
     wires = NetworkLinks()
-    assert Console(wires).do(f"link lte {what} {value}") == f"lte: {what} {value}"
+    assert Console(LinkControl(wires)).do(f"link lte {what} {value}") == f"lte: {what} {value}"
     assert wires.done == [("lte", what, value)]
 
 
@@ -75,14 +76,14 @@ def test_quantities_are_changed_as_scenarios_write_them(what: str, value: str) -
 )
 def test_what_is_no_command_is_said_and_changes_nothing(line: str, says: str) -> None:
     wires = NetworkLinks()
-    prompt = Console(wires)
+    prompt = Console(LinkControl(wires))
     with pytest.raises(BadResult, match=says):
         prompt.do(line)
     assert (wires.done, prompt.over) == ([], False)
 
 
 def test_help_names_every_command_and_quit_ends() -> None:
-    prompt = Console(NetworkLinks())
+    prompt = Console(LinkControl(NetworkLinks()))
     assert prompt.do("help") == HELP
     assert prompt.do("") == prompt.do("# a comment") == ""
     assert prompt.do("wait 1500ms") == ""

@@ -17,6 +17,7 @@ import pytest
 
 from conftest import Cli
 from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, python
+from mptcplab import Scenario
 from mptcplab.cli import main as command_line
 from mptcplab.cli.commands import emulate
 from mptcplab.emulation import emulated_network, namespaces
@@ -235,6 +236,9 @@ def test_nine_paths_have_eight_endpoints(machine: Machine) -> None:
     assert "host client: the kernel allows 8 endpoints, so MPTCP does not use p8" in err
 
 
+TWO_CORE = Scenario.parse(TWO).core
+
+
 def test_a_host_that_could_not_be_told_ends_the_run() -> None:
     class Deaf:
         def notices(self) -> list[tuple[float, int, int, bool, str]]:
@@ -243,7 +247,7 @@ def test_a_host_that_could_not_be_told_ends_the_run() -> None:
         def change(self, _number: int, _how: str, *, up: bool) -> None:
             raise ValueError(f"no such device, up={up}")
 
-    network = emulated_network.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
+    network = emulated_network.Network(TWO_CORE, Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
     network._apply_events()
     with pytest.raises(emulated_network.CannotEmulate, match="no such device, up=False"):
         network.check()

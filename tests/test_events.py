@@ -313,14 +313,14 @@ def test_blocks_have_percentiles_of_latency() -> None:
 
 
 def test_no_finding_names_a_path_that_is_none() -> None:
-    for cause in reasons.WORDS:
-        if cause in ("bottleneck", "joining"):
-            continue
-        for path in ("lte", None):
-            is_of_a_path = cause in (*reasons._OWN, "head_of_line") and cause not in ("scheduler", "penalty", "pacing")
-            if path is None and is_of_a_path:
-                continue
-            assert "None" not in str(reasons.Finding(cause, path, 0.5))
+    of_all_paths = (*reasons.BUFFERS, "application", "scheduler", "penalty", "pacing", "copies", "coupling", "nagle")
+    for cause in {*reasons.WORDS, *of_all_paths} - {"bottleneck"}:
+        known = str(reasons.Finding(cause, "lte", 0.5))
+        assert "None" not in known
+        assert "_" not in known
+    for cause in of_all_paths:
+        assert "None" not in str(reasons.Finding(cause, None, 0.5))
+        assert "  " not in str(reasons.Finding(cause, None, 0.5))
 
 
 def test_cross_traffic_is_that_of_the_link_where_frames_wait() -> None:

@@ -1,10 +1,10 @@
 """Types of the compiled core; stubtest checks them."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import ClassVar, Final, NotRequired, TypedDict, final, type_check_only
+from typing import ClassVar, Final, NotRequired, TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,18 @@ __all__ = [
     "__version__",
     "event_fields",
     "event_kinds",
+    "finding_text",
+    "findings",
+    "is_healthy",
     "json_schema",
+    "long_queues",
     "metrics",
     "nearest_word",
     "policy_names",
     "policy_seed",
+    "queueing_delay",
+    "reasons_in_words",
+    "recommended_buffer",
     "reference_page",
     "renamed_event_kinds",
     "run",
@@ -678,6 +685,16 @@ def nearest_word(word: str, choices: list[str]) -> str | None: ...
 def reference_page() -> str: ...
 def policy_names() -> dict[str, list[str]]: ...
 def policy_seed() -> tuple[int, int]: ...
+
+_Finding: TypeAlias = tuple[str, str | None, float, float, str, str | None, bool]
+
+def findings(flow: FlowRow) -> list[_Finding]: ...
+def finding_text(finding: _Finding) -> str: ...
+def reasons_in_words(flow: FlowRow) -> list[str]: ...
+def is_healthy(flow: FlowRow) -> bool: ...
+def recommended_buffer(flow: FlowRow) -> float: ...
+def queueing_delay(path: PathRow) -> float: ...
+def long_queues(paths: Sequence[PathRow]) -> list[int]: ...
 def metrics() -> list[tuple[str, str]]: ...
 def event_kinds() -> list[tuple[str, str, list[str]]]: ...
 def renamed_event_kinds() -> list[tuple[str, str]]: ...

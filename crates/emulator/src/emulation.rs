@@ -67,6 +67,9 @@ impl Emulation {
         if let Some(middlebox) = scenario.middleboxes.first() {
             return Err(EmulatorError::Middlebox(middlebox.name.clone()));
         }
+        if let Some(change) = scenario.policy_changes.first() {
+            return Err(EmulatorError::PolicyChange(change.flow.clone()));
+        }
         if let Some(route) = scenario.routes.first() {
             return Err(EmulatorError::Route(route.from.clone(), route.to.clone()));
         }

@@ -8,6 +8,11 @@ use netsim::TopologyError;
 /// The reason why a scenario cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulatorError {
+    /// An event changes the policies of a flow.
+    #[error(
+        "an event changes policies of flow {0:?}: this works only in simulated networks; remove it, or use mptcplab run"
+    )]
+    PolicyChange(String),
     /// Middleboxes need simulated segments.
     #[error("middlebox {0:?}: middleboxes work only in simulated networks; remove it, or use mptcplab run")]
     Middlebox(String),

@@ -15,6 +15,7 @@ pub mod measurements;
 pub mod middlebox;
 pub mod pattern;
 mod queues;
+pub mod reasons;
 mod registry;
 pub mod scenario;
 mod summary;

@@ -224,8 +224,10 @@ impl Registry {
             let flows =
                 ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
             kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
-            kind_schema::add_policies(&mut schema, &flows, "congestion", &self.policies.congestion, true);
-            kind_schema::add_policies(&mut schema, &flows, "scheduler", &self.policies.schedulers, true);
+            let sets = "/properties/events/items/properties/set/properties";
+            let with_sets = [&flows[..], &[sets]].concat();
+            kind_schema::add_policies(&mut schema, &with_sets, "congestion", &self.policies.congestion, true);
+            kind_schema::add_policies(&mut schema, &with_sets, "scheduler", &self.policies.schedulers, true);
             kind_schema::add_policies(
                 &mut schema,
                 &flows,

@@ -13,7 +13,7 @@ mod held;
 mod impairment_state;
 mod link_use;
 mod managed;
-mod picture;
+mod positions;
 mod processing;
 mod refused;
 mod settling;
@@ -36,7 +36,7 @@ use held::Held;
 use impairment_state::ImpairmentState;
 pub use link_use::LinkUse;
 use link_use::UseClock;
-pub use picture::Position;
+pub use positions::Position;
 use processing::Processing;
 
 /// Collects lost frames for the driver (the program that runs the network), or discards them. Notifies an

@@ -11,6 +11,7 @@ mod events;
 #[cfg(target_os = "linux")]
 mod live;
 mod policies;
+mod reasons;
 mod results;
 mod run_failure;
 mod scenario;
@@ -55,6 +56,13 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_class::<policies::CongestionPath>()?;
     module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(policies::policy_seed, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::findings, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::finding_text, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::reasons_in_words, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::is_healthy, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::recommended_buffer, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::queueing_delay, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons::long_queues, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(events::event_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(events::renamed_event_kinds, module)?)?;

@@ -65,14 +65,12 @@ impl Edit<'_> {
             Action::AddMiddlebox { name, kind, link } => self.add_middlebox(name, kind, link),
             Action::Switch { middlebox, on } => self.switch(middlebox, *on),
             Action::Policy { flow, scheduler, congestion, rcvbuf } => {
-                let table = self.flow(flow)?;
-                for (key, value) in [("scheduler", scheduler), ("congestion", congestion)] {
-                    if let Some(value) = value {
-                        table.insert(key, value.as_str().into());
-                    }
-                }
+                let named = [("scheduler", scheduler), ("congestion", congestion)];
+                let named = named.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?)));
+                self.policy(flow, named.collect())?;
+                // A buffer has its size from the start on.
                 if let Some(bytes) = rcvbuf {
-                    table.insert("rcvbuf", format!("{bytes}B").into());
+                    self.flow(flow)?.insert("rcvbuf", format!("{bytes}B").into());
                 }
                 Ok(())
             }
@@ -241,6 +239,28 @@ impl Edit<'_> {
         }
         self.named("middleboxes", name, values)?;
         if self.at.is_some() { self.push_switch(name, true) } else { Ok(()) }
+    }
+
+    fn policy(&mut self, flow: &str, named: Vec<(&str, &str)>) -> Result<(), EditError> {
+        let Some(at) = self.at else {
+            let table = self.flow(flow)?;
+            for (key, name) in named {
+                table.insert(key, name.into());
+            }
+            return Ok(());
+        };
+        if named.is_empty() {
+            return Ok(());
+        }
+        if !self.scenario.flows.iter().any(|known| known.name == flow) {
+            return refused(format!("there is no flow {flow:?}"));
+        }
+        let mut event = Table::new();
+        event["at"] = milliseconds(at).into();
+        event["flow"] = flow.into();
+        let set = named.into_iter().map(|(key, name)| (key, Value::from(name)));
+        event["set"] = Item::Value(InlineTable::from_iter(set).into());
+        self.push_event(event)
     }
 
     fn switch(&mut self, name: &str, on: bool) -> Result<(), EditError> {

@@ -13,7 +13,7 @@ use crate::description::described;
 use crate::run::{Problem, Run};
 use crate::state;
 
-/// Packets in a picture: of one direction, and of the whole network.
+/// Packets that a frame shows: of one direction, and of the whole network.
 const PER_DIRECTION: usize = 60;
 const PACKETS: usize = 600;
 
@@ -25,7 +25,7 @@ fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What the editor and the lists of the page need: JSON of `Knowledge` in `web/src/engine/types.ts`.
+/// The schema of scenarios and the names of policies, middleboxes and events: JSON of `Knowledge` in `web/src/engine/types.ts`.
 #[wasm_bindgen]
 #[must_use]
 pub fn knowledge() -> String {

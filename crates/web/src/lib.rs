@@ -1,7 +1,6 @@
-//! The simulator in a browser: scenarios in, pictures, samples and events out.
+//! The simulator in a browser: scenarios in, packets, samples and events out.
 //!
-//! Owns the interface to JavaScript (`interface`) and what stands behind it: a run that a person watches, changes and
-//! rewinds. Numbers cross the border as typed arrays, everything else as JSON whose types are in
+//! Owns the interface to JavaScript (`interface`) and a run that a person watches, changes and rewinds (`run`). Numbers cross the border as typed arrays, everything else as JSON whose types are in
 //! `web/src/engine/types.ts`. Never computes a result of its own.
 #![forbid(unsafe_code)]
 

@@ -6,6 +6,7 @@
 //! same run.
 
 use mptcp_lab::events::Filter;
+use mptcp_lab::reasons::{FlowFacts, sentences};
 use mptcp_lab::scenario::{Draft, Scenario, ScenarioError};
 use mptcp_lab::world::{RunError, World};
 use mptcp_lab::{Duration, Instant};
@@ -234,7 +235,8 @@ impl Run {
     /// Sentences about what limits each flow so far; empty for a flow without data.
     pub fn reasons(&mut self) -> Vec<Vec<String>> {
         let now = self.reached;
-        self.world.flows_so_far(now).iter().map(|_| Vec::new()).collect()
+        let flows = self.world.flows_so_far(now);
+        flows.iter().map(|flow| sentences(&FlowFacts::from(flow))).collect()
     }
 
     /// Comparisons with plain TCP: one for each MPTCP flow and path, at most eight.

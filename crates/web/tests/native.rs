@@ -31,7 +31,7 @@ fn samples(run: &Run) -> (Vec<f64>, Vec<u64>) {
 }
 
 /// Every change, and whether the run continues with it (or starts again).
-const CHANGES: [(&str, bool); 9] = [
+const CHANGES: [(&str, bool); 10] = [
     (r#"{"kind":"link","link":"wifi","set":{"up":false},"how":"blackhole"}"#, true),
     (r#"{"kind":"link","link":"wifi","set":{"up":true}}"#, true),
     (
@@ -42,7 +42,8 @@ const CHANGES: [(&str, bool); 9] = [
     (r#"{"kind":"addPath","name":"cable","rate":2e6,"rtt":0.01,"loss":0.001,"queueFrames":50}"#, false),
     (r#"{"kind":"addFlow","name":"rival","transport":"tcp","paths":["wifi"]}"#, false),
     (r#"{"kind":"addMiddlebox","name":"nat","box":"nat","link":"wifi"}"#, false),
-    (r#"{"kind":"policy","flow":"both","scheduler":"roundrobin","congestion":"olia","rcvbuf":90000}"#, false),
+    (r#"{"kind":"policy","flow":"both","scheduler":"roundrobin","congestion":"olia"}"#, true),
+    (r#"{"kind":"policy","flow":"both","congestion":"bbr","rcvbuf":90000}"#, false),
     (r#"{"kind":"stopFlow","flow":"rival"}"#, false),
 ];
 

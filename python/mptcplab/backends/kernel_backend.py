@@ -7,6 +7,8 @@ replaced settings, and the added delay of packets. The core runs the flows in th
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -84,8 +86,12 @@ def run(
     closest: bool = False,
     pcap: str | PathLike[str] | None = None,
     variant: str = "",
+    watch: Callable[[Network], AbstractContextManager[None]] | None = None,
 ) -> tuple[Run, Report]:
-    """Runs the scenario in real time; with `closest`, replaces unsupported settings."""
+    """Runs the scenario in real time; with `closest`, replaces unsupported settings.
+
+    The block of `watch` contains the run.
+    """
     with emulated(scenario, seed) as network:
         known = CONTROLLERS.read_text().split()
         try:
@@ -93,9 +99,10 @@ def run(
         except CannotLoad as error:
             raise Unable(str(error)) from error
         replacements = _prepare(network, scenario, (known, ours), closest=closest)
-        network.start(pcap)
-        results, given = network.emulator.run_flows(known, ours)
-        network.check()
+        with nullcontext() if watch is None else watch(network):
+            network.start(pcap)
+            results, given = network.emulator.run_flows(known, ours)
+            network.check()
         counted = {host.name: _counted(host) for host in network.hosts}
         last = network.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab import _core
+from mptcplab.cli import page_options
 from mptcplab.cli.common import BadInput, RunFailed, add_trace, trace
 
 if TYPE_CHECKING:
     from mptcplab._core import MptcpStream
     from mptcplab.live.driver import Config, Driver
+    from mptcplab.page.live_transfer import LiveTransfer
 
 PIECE = 1 << 20
 """Bytes per read or write."""
@@ -63,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file for the events of --trace (default: events.parquet)",
     )
+    page_options.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
 
@@ -148,6 +151,19 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
             return
         with tracing(driver, wanted, given.trace_output):
             yield driver
+
+
+@contextmanager
+def shown(given: argparse.Namespace, driver: Driver, config: Config, *, sending: bool) -> Iterator[LiveTransfer | None]:
+    """Shows a transfer on the page; None without `--page`."""
+    if not given.page:
+        yield None
+        return
+    from mptcplab.page.live_transfer import LiveTransfer
+
+    source = LiveTransfer(driver, config, sending=sending)
+    with page_options.shown(given, source):
+        yield source
 
 
 def devices(driver: Driver) -> dict[int, str]:

@@ -102,11 +102,26 @@ def _with_new_name(arguments: Sequence[str]) -> Sequence[str]:
     return [new, *arguments[1:]]
 
 
+def _without_inner(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The arguments of the command, and those of the other command that its option `INNER` introduces.
+
+    argparse would end the inner arguments at `--`.
+    """
+    options = {command.NAME: getattr(command, "INNER", None) for command in COMMANDS}
+    option = options.get(arguments[0])
+    if option is None or option not in arguments:
+        return arguments, []
+    end = arguments.index(option) + 1
+    return arguments[:end], arguments[end:]
+
+
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
     """The parsed arguments; None if there were none and the overview was printed."""
     if arguments:
         check_quoted(arguments)
+        arguments, inner = _without_inner(arguments)
         given, others = parser().parse_known_args(arguments)
+        given.inner, given.main = inner, main
         if others:
             given.given_to.unknown(others, "" if "--" in arguments else given.hint)
         return given

@@ -11,28 +11,27 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.cli.common import BadInput, RunFailed, check_runs, print_json
 from mptcplab.cli.common import seeds as all_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
+    from mptcplab import _core
     from mptcplab.backends.kernel_backend import Report
     from mptcplab.cli.run_outputs import Baselines
+    from mptcplab.emulation.emulated_network import Network
     from mptcplab.results.run import Run
     from mptcplab.scenario.definition import Scenario
 
 
 def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     """Runs the scenario with each seed, and its baselines; then saves and prints as `run` does."""
-    if sys.platform != "linux":
-        raise BadInput(f"mptcplab: the backend {given.backend} needs Linux; this is {sys.platform}")
-    if given.trace:
-        raise BadInput("mptcplab: --trace needs the simulator; omit --trace, or use --backend sim")
-    if given.pcap and given.output is None:
-        raise BadInput("mptcplab: --pcap writes to DIR/pcap; add --output DIR")
+    _check(given)
     from mptcplab.cli.commands.emulate import ended_by_signals
     from mptcplab.cli.run_outputs import document, save, tell
     from mptcplab.emulation.emulated_network import CannotEmulate
@@ -69,6 +68,18 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     return _judge(runs, reports)
 
 
+def _check(given: argparse.Namespace) -> None:
+    """Rejects options that runs in real time do not support."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: the backend {given.backend} needs Linux; this is {sys.platform}")
+    if given.trace:
+        raise BadInput("mptcplab: --trace needs the simulator; omit --trace, or use --backend sim")
+    if given.pcap and given.output is None:
+        raise BadInput("mptcplab: --pcap writes to DIR/pcap; add --output DIR")
+    if given.page and given.seeds > 1:
+        raise BadInput("mptcplab: --page shows one run; omit --seeds")
+
+
 def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Baselines, list[Report]]:
     """The runs, plain TCP runs by flow and path, and the reports of all of them, in this order."""
     from mptcplab.util.files import folder
@@ -78,7 +89,7 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Base
     baselines: Baselines = {}
     for seed in all_seeds(given):
         pcap = folder(given.output, "pcap") / f"seed-{seed}.pcapng" if given.pcap else None
-        one, report = run(scenario, seed, pcap=pcap)
+        one, report = run(scenario, seed, pcap=pcap, watch=_watch(scenario, given))
         runs.append(one)
         reports.append(report)
     for flow, path, alone in scenario.baselines():
@@ -97,6 +108,36 @@ def _backend(given: argparse.Namespace) -> Callable[..., tuple[Run, Report]]:
     from mptcplab.backends import live_backend
 
     return live_backend.run
+
+
+def _watch(scenario: Scenario, given: argparse.Namespace) -> Callable[..., AbstractContextManager[None]] | None:
+    """The function that shows a run on the page; None without `--page`."""
+    if not given.page:
+        return None
+    from mptcplab.cli.page_options import shown
+    from mptcplab.emulation.link_control import LinkControl
+    from mptcplab.page.live_network import LiveNetwork, flows_of, kernel_policies
+
+    @contextmanager
+    def kernel(network: Network) -> Iterator[None]:
+        from mptcplab.emulation.links import EmulatedLinks
+
+        control = LinkControl(EmulatedLinks(network))
+        policies = kernel_policies(network, congestion=False)
+        with flows_of(network) as connections:
+            source = LiveNetwork(scenario.core, network.emulator, control, connections, policies)
+            with shown(given, source):
+                yield
+
+    @contextmanager
+    def wire(emulator: _core.Emulator) -> Iterator[None]:
+        from mptcplab.backends.live_backend import WireLinks
+
+        control = LinkControl(WireLinks(emulator, list(scenario.core.paths)), WireLinks.STATES)
+        with shown(given, LiveNetwork(scenario.core, emulator, control)):
+            yield
+
+    return kernel if given.backend == "kernel" else wire
 
 
 def _by_run(reports: list[Report]) -> list[dict[str, Any]]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
+from mptcplab.emulation.link_control import QUANTITIES, STATES, LinkControl
 from mptcplab.emulation.traffic_report import ARROWS
 from mptcplab.live.transfers import size
 from mptcplab.util.user_input import BadResult, choose, seconds
@@ -24,32 +24,14 @@ wait 2s             wait before the next command (for scripts)
 help                print this list
 quit                remove the network, and end COMMAND"""
 WORDS = ("link", "status", "wait", "help", "quit")
-STATES = ("down", "up", "silent")
-QUANTITIES = ("rate", "delay", "loss", "queue")
-
-
-class NetworkLinks(Protocol):
-    """The links of the emulated network, as the console needs them."""
-
-    links: list[str]
-
-    def set_link(self, link: str, key: str, value: str) -> None:
-        """Changes a link; raises `ScenarioError` for an invalid value."""
-
-    def set_up(self, link: str, *, up: bool) -> None:
-        """Sets a link up or down, visibly for its hosts."""
-
-    def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
-        """Bytes that each link has delivered so far, forward and backward."""
 
 
 class Console:
     """Executes commands, one per line."""
 
-    def __init__(self, wires: NetworkLinks) -> None:
-        """All links are up at the start."""
-        self._wires = wires
-        self._states = dict.fromkeys(wires.links, "up")
+    def __init__(self, control: LinkControl) -> None:
+        """Changes links through `control`."""
+        self._control = control
         self.waits = 0.0
         """Seconds until the next command."""
         self.over = False
@@ -69,30 +51,25 @@ class Console:
     def _link(self, words: list[str]) -> str:
         if len(words) < 2:
             raise BadResult("write link NAME down, or link NAME rate 2Mbit (help lists all)")
-        name = choose(words[0], self._wires.links, "link")
+        name = choose(words[0], self._control.links, "link")
         what = choose(words[1], (*STATES, *QUANTITIES), "change of a link")
         if what in QUANTITIES:
             if len(words) != 3:
                 raise BadResult(f"write link {name} {what} VALUE (help shows examples)")
-            self._wires.set_link(name, what, words[2])
+            self._control.set_quantity(name, what, words[2])
             return f"{name}: {what} {words[2]}"
-        before, self._states[name] = self._states[name], what
-        self._wires.set_link(name, "up", "true" if what == "up" else "false")
-        if what == "down" and before != "down":
-            self._wires.set_up(name, up=False)
-        elif what != "down" and before == "down":
-            self._wires.set_up(name, up=True)
+        self._control.set_state(name, what)
         return f"{name}: {what}"
 
     def _status(self, words: list[str]) -> str:
         if words:
             raise BadResult("status takes no arguments")
-        delivered_bytes = self._wires.delivered_bytes()
+        states, delivered_bytes = self._control.states(), self._control.wires.delivered_bytes()
         arrows = tuple(ARROWS.values())
-        both = {name: zip(arrows, delivered_bytes.get(name, (0, 0)), strict=True) for name in self._states}
+        both = {name: zip(arrows, delivered_bytes.get(name, (0, 0)), strict=True) for name in states}
         return "\n".join(
             f"{name}: {state}, " + ", ".join(f"{arrow} {size(count)}" for arrow, count in both[name])
-            for name, state in self._states.items()
+            for name, state in states.items()
         )
 
     def _wait(self, words: list[str]) -> str:

@@ -189,9 +189,9 @@ class Host:
 class Network:
     """A running network."""
 
-    def __init__(self, emulator: _core.Emulator, hosts: list[Host]) -> None:
-        """Takes an emulator with open devices, and prepared hosts."""
-        self.emulator, self.hosts = emulator, hosts
+    def __init__(self, scenario: _core.Scenario, emulator: _core.Emulator, hosts: list[Host]) -> None:
+        """Takes a scenario, its emulator with open devices, and its prepared hosts."""
+        self.scenario, self.emulator, self.hosts = scenario, emulator, hosts
         self._over = threading.Event()
         self._event_thread = threading.Thread(target=self._apply_events, daemon=True)
         self._problem: str | None = None
@@ -270,7 +270,7 @@ def emulated(scenario: Scenario, seed: int = 1) -> Iterator[Network]:
         for number, plan in enumerate(plans):
             made = stack.enter_context(namespace(f"host{number}"))
             hosts.append(Host(made, plan, multipath))
-        network = Network(emulator, hosts)
+        network = Network(scenario.core, emulator, hosts)
         # The devices must be removed before the namespaces.
         stack.callback(network.stop)
         emulator.open([host.namespace.name for host in hosts])

@@ -7,10 +7,14 @@ A program on plain TCP sockets uses only one path, and prints no error about thi
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mptcplab.emulation.emulated_network import Host, Network
 from mptcplab.host.netstat import counters
+
+if TYPE_CHECKING:
+    from mptcplab._core import EmulationRow
 
 
 class EmulatedLinks:
@@ -34,10 +38,14 @@ class EmulatedLinks:
 
     def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
         """Bytes that each link has delivered so far, forward and backward."""
-        now = self._network.emulator.snapshot()
-        rows = [] if now is None else now["links"]
-        found = {(row["link"], row["direction"]): row["delivered_bytes"] for row in rows}
-        return {link: (found.get((link, "forward"), 0), found.get((link, "backward"), 0)) for link in self.links}
+        return delivered_bytes(self._network.emulator.snapshot(), self.links)
+
+
+def delivered_bytes(now: EmulationRow | None, links: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+    """Bytes that each link has delivered up to a snapshot, forward and backward."""
+    rows = [] if now is None else now["links"]
+    found = {(row["link"], row["direction"]): row["delivered_bytes"] for row in rows}
+    return {link: (found.get((link, "forward"), 0), found.get((link, "backward"), 0)) for link in links}
 
 
 def plain_tcp_warnings(host: Host) -> str | None:

@@ -316,6 +316,8 @@ table! {
         station: String,
         /// The middlebox that is switched on or off.
         middlebox: String,
+        /// The flow whose policies change.
+        flow: String,
         /// The direction that changes. Default: both.
         direction: Side,
         /// The new values. Required.
@@ -347,6 +349,10 @@ table! {
         /// Whether a middlebox is active. An activated middlebox starts without state. Deactivation drops the
         /// segments that it holds.
         on: bool,
+        /// The scheduler of a flow, from the next segment on.
+        scheduler: PolicyValue,
+        /// The congestion controller of a flow. It starts with the present windows.
+        congestion: PolicyValue,
     }
 }
 

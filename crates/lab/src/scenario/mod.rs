@@ -48,7 +48,8 @@ pub use error::{Place, ScenarioError, nearest_word};
 pub use kinds::Chosen;
 pub use model::{
     Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, HostJitter, Limits, Link,
-    LinkDirection, LinkKind, Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
+    LinkDirection, LinkKind, Mechanisms, Middlebox, PolicyChange, Route, Scenario, Station, Switch, Tcp,
+    Traffic, Way,
 };
 pub(crate) use names::is_called;
 pub use parameters::Parameters;

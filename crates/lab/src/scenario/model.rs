@@ -19,6 +19,7 @@ mod jitter;
 mod limits;
 mod link;
 mod middlebox;
+mod policy_change;
 mod route;
 mod way;
 mod wifi;
@@ -27,6 +28,7 @@ pub use jitter::HostJitter;
 pub use limits::{Estimate, Limits};
 pub use link::{Link, LinkDirection, LinkKind};
 pub use middlebox::{Middlebox, Switch};
+pub use policy_change::PolicyChange;
 pub use route::Route;
 pub use way::Way;
 pub use wifi::{Background, Cell, Coupling, Station};
@@ -72,6 +74,8 @@ pub struct Scenario {
     pub middleboxes: Vec<Middlebox>,
     /// By time, then in the order of the file.
     pub switches: Vec<Switch>,
+    /// By time, then in the order of the file.
+    pub policy_changes: Vec<PolicyChange>,
     /// Random delays in hosts.
     pub jitter: HostJitter,
     /// Limits on the size of a run.

@@ -11,8 +11,8 @@ use super::file::{
     LinkTable, PathTable, QueueValue, RouteTable, ScenarioFile, SetTable,
 };
 use super::model::{
-    Adjustment, Event, Filter, Flow, HostJitter, Limits, Link, LinkDirection, LinkKind, Route, Scenario,
-    Traffic,
+    Adjustment, Event, Filter, Flow, HostJitter, Limits, Link, LinkDirection, LinkKind, PolicyChange, Route,
+    Scenario, Traffic,
 };
 use super::names::{Ecn, Interference, MtuProbing, Reinjection, Routing};
 use super::recording::{Recorded, Start};
@@ -66,6 +66,7 @@ impl Scenario {
                     .iter()
                     .map(|one| self.event(one))
                     .chain(self.switches.iter().map(middleboxes::switch))
+                    .chain(self.policy_changes.iter().map(policy_change))
                     .collect(),
             )
             .filter(|all: &Vec<_>| !all.is_empty()),
@@ -95,6 +96,8 @@ impl Scenario {
             jitter: jitter.map(Span),
             distance: distance.map(Distance),
             on: None,
+            scheduler: None,
+            congestion: None,
         };
         let direction = direction(event.way);
         EventTable {
@@ -103,6 +106,7 @@ impl Scenario {
             link,
             station,
             middlebox: None,
+            flow: None,
             direction,
             set: Some(set),
             how: up.map(|_| event.how),
@@ -329,4 +333,14 @@ fn flow(flow: &Flow) -> FlowTable {
         baselines: Some(flow.baselines),
         application,
     }
+}
+
+fn policy_change(one: &PolicyChange) -> EventTable {
+    let set = SetTable {
+        scheduler: one.scheduler.as_ref().map(policies::written),
+        congestion: one.congestion.as_ref().map(policies::written),
+        ..SetTable::default()
+    };
+    let (at, flow) = (Some(Span(one.at)), Some(one.flow.clone()));
+    EventTable { at, flow, set: Some(set), ..EventTable::default() }
 }

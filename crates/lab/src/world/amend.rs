@@ -24,9 +24,13 @@ impl World {
         let now = self.network.now();
         let Some(events) = added(&self.scenario.events, &new.events) else { return false };
         let Some(switches) = added(&self.scenario.switches, &new.switches) else { return false };
+        let Some(policies) = added(&self.scenario.policy_changes, &new.policy_changes) else { return false };
         let later = |time: Duration| Instant::ZERO + time > now;
         let possible = |at: &usize| later(new.events[*at].at) && new.events[*at].set.path_mtu.is_none();
-        if !events.iter().all(possible) || !switches.iter().all(|at| later(new.switches[*at].at)) {
+        if !events.iter().all(possible)
+            || !switches.iter().all(|at| later(new.switches[*at].at))
+            || !policies.iter().all(|at| later(new.policy_changes[*at].at))
+        {
             return false;
         }
         for event in events.iter().map(|at| &new.events[*at]) {
@@ -38,14 +42,16 @@ impl World {
                 self.schedule(due, ScheduledAction::Settle);
             }
         }
-        self.scheduled.retain(|(_, action)| !matches!(action, ScheduledAction::Switch(_)));
+        // Their numbers are positions in the scenario, which new ones shift.
+        self.scheduled
+            .retain(|(_, action)| !matches!(action, ScheduledAction::Switch(_) | ScheduledAction::Policy(_)));
         self.scenario = new;
-        for number in 0..self.scenario.switches.len() {
-            let due = Instant::ZERO + self.scenario.switches[number].at;
-            if due > now {
-                self.schedule(due, ScheduledAction::Switch(number));
-            }
-        }
+        let switches = self.scenario.switches.iter().map(|one| one.at).enumerate();
+        let switches = switches.map(|(number, at)| (at, ScheduledAction::Switch(number)));
+        let policies = self.scenario.policy_changes.iter().map(|one| one.at).enumerate();
+        let policies = policies.map(|(number, at)| (at, ScheduledAction::Policy(number)));
+        let all = switches.chain(policies).map(|(at, action)| (Instant::ZERO + at, action));
+        self.scheduled.extend(all.filter(|(at, _)| *at > now));
         let first = self.scheduled.first().map(|(at, _)| *at);
         self.network.set_timer(self.scheduled_timer, first);
         let routes = self.routes();
@@ -57,7 +63,7 @@ impl World {
 }
 
 fn without_events(scenario: &Scenario) -> Scenario {
-    Scenario { events: Vec::new(), switches: Vec::new(), ..scenario.clone() }
+    Scenario { events: Vec::new(), switches: Vec::new(), policy_changes: Vec::new(), ..scenario.clone() }
 }
 
 /// Positions in `new` of the items that `old` lacks. `None` if `new` lacks an item of `old`, or has them in another

@@ -205,6 +205,9 @@ impl<'a> Builder<'a> {
         for (number, switch) in self.scenario.switches.iter().enumerate() {
             self.scheduled.insert((at(switch.at), ScheduledAction::Switch(number)));
         }
+        for (number, change) in self.scenario.policy_changes.iter().enumerate() {
+            self.scheduled.insert((at(change.at), ScheduledAction::Policy(number)));
+        }
         Ok(())
     }
 

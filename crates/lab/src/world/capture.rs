@@ -56,7 +56,7 @@ struct InMemory {
     writer: PcapNgWriter<Vec<u8>>,
     /// Numbers of interfaces in the file, indexed by host and interface.
     numbers: Vec<Vec<u32>>,
-    /// Packets that would exceed this size of the file, bytes, are left out.
+    /// Maximum size of the file, bytes; packets beyond it are omitted.
     most: usize,
 }
 

@@ -19,7 +19,7 @@ mod impaired;
 mod link_summaries;
 mod middleboxes;
 mod narrow;
-mod picture;
+mod policy_changes;
 mod pool;
 mod ports;
 mod progress;
@@ -30,6 +30,7 @@ mod segments;
 mod service;
 mod settling;
 mod tracing;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,13 +55,13 @@ pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
 use narrow::Narrow;
-pub use picture::{DirectionView, PacketKind, PacketView};
 use pool::Pool;
 pub use progress::{FlowProgress, SubflowProgress};
 use recorder::Recorder;
 use sampler::Sampler;
 pub use segments::SeenSegment;
 use segments::SegmentLog;
+pub use view::{DirectionView, PacketKind, PacketView};
 
 /// The purpose of a network timer.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,8 @@ enum ScheduledAction {
     Notice(usize),
     /// A middlebox is switched, by index.
     Switch(usize),
+    /// The policies of a flow change, by index.
+    Policy(usize),
     /// A link changes: the time up to now is attributed to causes first (`attribution`).
     Settle,
     /// The warm-up ends: accounts of causes restart.
@@ -342,6 +345,11 @@ impl World {
             }
             ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
+            ScheduledAction::Policy(number) => {
+                for host in self.change_policy(number) {
+                    self.service(now, host);
+                }
+            }
             ScheduledAction::EndWarmUp => {
                 self.take_back();
                 self.rouse_datagrams(now);

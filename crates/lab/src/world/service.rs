@@ -46,7 +46,7 @@ impl World {
     fn serve_events(&mut self, now: Instant, at: usize) {
         while let Some(event) = self.hosts[at].endpoint.poll_event() {
             if event.kind == EventKind::Accepted {
-                self.adopt(at, event.connection);
+                self.adopt(now, at, event.connection);
             }
             let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
             let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
@@ -78,7 +78,7 @@ impl World {
 
     /// Assigns an accepted connection to the flow with its port.
     #[cold]
-    fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
+    fn adopt(&mut self, now: Instant, at: usize, connection: ConnectionId) {
         let endpoint: &Endpoint = &self.hosts[at].endpoint;
         let Some(port) = endpoint.connection(connection).and_then(mptcp::Connection::local_port) else {
             return;
@@ -87,6 +87,7 @@ impl World {
         if let Some(app) = self.apps.get_mut(flow).filter(|app| app.to == at) {
             app.connections.1 = Some(connection);
             self.hosts[at].own(connection, flow);
+            self.catch_up_policies(now, at, flow, connection);
         }
     }
 

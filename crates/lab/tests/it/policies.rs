@@ -7,7 +7,8 @@ use mptcp_lab::mptcp::congestion::Reno;
 use mptcp_lab::mptcp::path_manager::NdiffPorts;
 use mptcp_lab::mptcp::scheduler::{Scheduler, SendView};
 use mptcp_lab::scenario::{Draft, Flow, Scenario};
-use mptcp_lab::{Registry, registered};
+use mptcp_lab::world::World;
+use mptcp_lab::{Duration, Instant, Registry, registered};
 
 /// Uses the last available subflow.
 #[derive(Clone, Debug)]
@@ -184,4 +185,71 @@ fn a_name_is_given_once() {
     assert_eq!(said(again).as_deref(), Some("there is a scheduler called \"minrtt\" already"));
     let capital = Registry::new().congestion("Calm", "", |_| Ok(Reno.into()));
     assert!(said(capital).is_some_and(|said| said.contains("of a congestion controller must begin with")));
+}
+
+const SWITCHED: &str = r#"
+duration = "10s"
+[paths.a]
+rate = "10Mbit"
+rtt = "20ms"
+[paths.b]
+rate = "10Mbit"
+rtt = "20ms"
+[flows.one]
+scheduler = "redundant"
+[flows.late]
+transport = "tcp"
+paths = ["a"]
+start = "7s"
+[[events]]
+at = "5s"
+flow = "one"
+set = { scheduler = "minrtt" }
+[[events]]
+at = "6s"
+flow = "late"
+set = { congestion = "cubic" }
+"#;
+
+/// Goodput of the flow `one` between two times, Mb/s.
+fn goodput_between(world: &mut World, from: f64, until: f64) -> f64 {
+    let at = |seconds| Instant::ZERO + Duration::from_secs_f64(seconds);
+    let received = |world: &mut World, seconds| {
+        world.advance(at(seconds)).expect("it runs");
+        world.progress(at(seconds), 0).expect("a flow").received
+    };
+    let before = received(world, from);
+    (received(world, until) - before) as f64 * 8.0 / (until - from) / 1e6
+}
+
+#[test]
+fn an_event_changes_the_policies_of_a_flow() {
+    let scenario = Scenario::parse(SWITCHED, "test.toml").expect("a scenario");
+    let mut world = World::new(&scenario, 1).expect("a network");
+    let redundant = goodput_between(&mut world, 2.0, 5.0);
+    let split = goodput_between(&mut world, 5.5, 7.0);
+    assert!(redundant < 10.0 && split > 1.6 * redundant, "{redundant} and {split} Mb/s");
+    // A connection that opens after the event has the new policy too.
+    world.advance(Instant::ZERO + Duration::from_secs(10)).expect("it runs");
+    let slot = world.progress(Instant::ZERO + Duration::from_secs(10), 1).expect("a flow");
+    assert!(slot.received > 0);
+    let again = Scenario::parse(&scenario.to_toml(), "again.toml").expect("its own text");
+    assert_eq!(again.policy_changes, scenario.policy_changes);
+}
+
+#[test]
+fn an_event_of_a_flow_that_cannot_be_names_its_key() {
+    for (wrong, key) in [
+        ("flow = \"one\"\nset = { scheduler = \"best\" }", "events[0].set.scheduler"),
+        ("flow = \"two\"\nset = { scheduler = \"minrtt\" }", "events[0].flow"),
+        ("flow = \"one\"\nset = { up = false }", "events[0]:"),
+        ("flow = \"one\"\npath = \"a\"\nset = { scheduler = \"minrtt\" }", "events[0].path"),
+        ("path = \"a\"\nset = { congestion = \"cubic\" }", "events[0].set.congestion"),
+        ("flow = \"late\"\nset = { scheduler = \"minrtt\" }", "events[0].set.scheduler"),
+    ] {
+        let (network, _) = SWITCHED.split_once("[[events]]").expect("events");
+        let text = format!("{network}[[events]]\nat = \"5s\"\n{wrong}\n");
+        let error = Scenario::parse(&text, "test.toml").expect_err(wrong).to_string();
+        assert!(error.contains(key), "{wrong}: {error}");
+    }
 }

@@ -71,9 +71,17 @@ at = "3s"
 middlebox = "box"
 set = { on = true }
 [[events]]
+at = "3s"
+flow = "both"
+set = { scheduler = "roundrobin", congestion = { kind = "cubic" } }
+[[events]]
 at = "4s"
 path = "b"
 set = { jitter = "9ms" }
+[[events]]
+at = "4500ms"
+flow = "other"
+set = { congestion = "bbr" }
 "#;
 
 fn parsed(text: &str) -> Scenario {
@@ -146,7 +154,7 @@ fn a_change_has_the_effect_of_an_event() {
     let mut world = observed(&before);
     // As a person would: each event is added shortly before its time.
     let whole: Vec<&str> = EVENTS.split_inclusive("[[events]]\n").collect();
-    for (moment, count) in [(1.4, 1), (2.499, 3), (2.9, 4), (3.99, 5)] {
+    for (moment, count) in [(1.4, 1), (2.499, 3), (2.9, 5), (3.99, 6), (4.2, 7)] {
         world.advance(at(moment)).expect("it runs");
         let known = whole[..=count].concat();
         let known = known.trim_end_matches("[[events]]\n");

@@ -160,7 +160,7 @@ impl<P> Network<P> {
         line.link_use(self.now)
     }
 
-    /// Frames of a direction at `now`, for a picture of the network; see [`Position`]. Changes nothing.
+    /// Frames of a direction at `now`, for programs that draw the network; see [`Position`]. Changes nothing.
     pub fn frames_at(
         &self,
         now: Instant,

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mptcplab.cli import page_options
 from mptcplab.cli.common import BadInput, RunFailed, duration, natural
 from mptcplab.emulation.namespaces import ENDING, CannotMake, Namespace, uninterrupted
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from mptcplab.emulation.emulated_network import Host, Network
+    from mptcplab.emulation.link_control import LinkControl
     from mptcplab.emulation.traffic_report import Rates
 
 NAME = "emulate"
@@ -74,6 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write link statistics to FILE (JSON)")
     parser.add_argument("--quiet", action="store_true", help="print only the output of the commands")
+    page_options.add_arguments(parser)
 
 
 def _prompted(command: argparse.Action) -> type[argparse.Action]:
@@ -155,6 +158,9 @@ def _note(notes: list[str | None]) -> None:
 
 def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
     """Starts the processes; returns the exit code of COMMAND, or 0 after the console has ended the network."""
+    from mptcplab.emulation.link_control import LinkControl
+    from mptcplab.emulation.links import EmulatedLinks
+
     near, far = _hosts(network, given.on, given.peer_on)
     peer = None
     with ExitStack() as stack:
@@ -167,8 +173,10 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
         if given.peer:
             peer = _start(stack, far, _words(given.peer), output=message)
             _until_it_listens(peer, message, given.peer)
+        control = LinkControl(EmulatedLinks(network))
+        stack.enter_context(_page(given, network, control))
         network.start(given.pcap)
-        prompt = _Asked(network) if given.prompt else None
+        prompt = _Asked(control) if given.prompt else None
         command = _start(stack, near, given.command, unasked=prompt is not None) if given.command else None
         while (code := None if command is None else command.poll()) is None:
             network.check()
@@ -185,11 +193,10 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
 class _Asked:
     """Reads commands from standard input while the network runs."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, control: LinkControl) -> None:
         from mptcplab.emulation.console import Console, Lines
-        from mptcplab.emulation.links import EmulatedLinks
 
-        self._prompt = Console(EmulatedLinks(network))
+        self._prompt = Console(control)
         self._lines = Lines(sys.stdin.fileno())
         self._resumes = 0.0
         self._person = sys.stdin.isatty()
@@ -222,6 +229,22 @@ class _Asked:
             answer = brief(str(error))
         if answer:
             print(answer, flush=True)
+
+
+@contextmanager
+def _page(given: argparse.Namespace, network: Network, control: LinkControl) -> Iterator[None]:
+    """Shows the network on a page while the block runs, if `--page` was given."""
+    if not given.page:
+        yield
+        return
+    from mptcplab.page.live_network import LiveNetwork, commands_of, kernel_policies
+
+    near, far = _hosts(network, given.on, given.peer_on)
+    policies = kernel_policies(network, congestion=True)
+    with commands_of(network, (near.name, far.name)) as connections:
+        source = LiveNetwork(network.scenario, network.emulator, control, connections, policies)
+        with page_options.shown(given, source):
+            yield
 
 
 def _hosts(network: Network, on: str | None, peer_on: str | None) -> tuple[Host, Host]:

@@ -52,11 +52,17 @@ def execute(given: argparse.Namespace) -> int:
     config = live_options.config(given)
     to_stdout = given.output == "-"
     _check(given.output)
-    with live_options.endpoint(given) as driver, driver.listen(port, config, host=host) as listener:
+    with (
+        live_options.endpoint(given) as driver,
+        live_options.shown(given, driver, config, sending=False) as page,
+        driver.listen(port, config, host=host) as listener,
+    ):
         if not given.quiet:
             here = sorted({known.address for known in driver.addresses}) if host == ANY else [host]
             print(f"listening on {', '.join(here)}, port {port}", file=sys.stderr, flush=True)
         stream, peer = listener.accept()
+        if page is not None:
+            page.show(stream)
         # The file is created when the first data arrives.
         with stream, _target(given.output) as file:
             watch = Watch(live_options.devices(driver), sending=False, quiet=given.quiet or given.json)
@@ -69,6 +75,8 @@ def execute(given: argparse.Namespace) -> int:
                 # A sender that closed first has already sent everything.
                 stream.shutdown(socket.SHUT_WR)
             info = stream.info()
+            if page is not None:
+                page.end(info)
         driver.drain(live_options.LAST_WORDS)
         done = document(info, live_options.devices(driver), count=count, seconds=seconds, digest=digest, sending=False)
         done["peer"] = f"{peer[0]}:{peer[1]}" if ":" not in peer[0] else f"[{peer[0]}]:{peer[1]}"

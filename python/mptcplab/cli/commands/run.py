@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mptcplab.cli import page_options
 from mptcplab.cli.common import (
     BadInput,
     RunFailed,
@@ -68,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser, "keep events of these kinds in DIR/events.parquet")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
     add_backend(parser, KNOWN)
+    page_options.add_arguments(parser)
     parser.add_argument(
         "--closest",
         action="store_true",
@@ -80,6 +82,8 @@ def execute(given: argparse.Namespace) -> int:
     check_backend(given.backend, KNOWN)
     if given.closest and given.backend != "kernel":
         raise BadInput("mptcplab: --closest needs --backend kernel; the other backends support every setting")
+    if given.page and given.backend == "sim":
+        raise BadInput("mptcplab: --page needs --backend kernel or wire; mptcplab page FILE simulates on the page")
     if is_remote(given) and (given.backend != "sim" or given.pcap):
         other = "--pcap" if given.pcap else f"--backend {given.backend}"
         raise BadInput(f"mptcplab: --executor and {other} exclude each other; {other} needs this process")

@@ -53,8 +53,14 @@ def execute(given: argparse.Namespace) -> int:
 
     host, port = live_options.place(given.to)
     config = live_options.config(given)
-    with _source(given.file) as file, live_options.endpoint(given) as driver:
+    with (
+        _source(given.file) as file,
+        live_options.endpoint(given) as driver,
+        live_options.shown(given, driver, config, sending=True) as page,
+    ):
         with _connect(driver, host, port, config, given) as stream:
+            if page is not None:
+                page.show(stream)
             watch = Watch(live_options.devices(driver), sending=True, quiet=given.quiet or given.json)
             try:
                 count, digest = _send(stream, file, watch)
@@ -63,6 +69,8 @@ def execute(given: argparse.Namespace) -> int:
             seconds = time.monotonic() - watch.began
             info = stream.info()
             _await_end(stream)
+            if page is not None:
+                page.end(info)
         driver.drain(live_options.LAST_WORDS)
         done = document(info, live_options.devices(driver), count=count, seconds=seconds, digest=digest, sending=True)
     if given.json:

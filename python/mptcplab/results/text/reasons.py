@@ -1,17 +1,17 @@
-"""Limiting factors of a flow: findings and sentences from the use of each path's capacity.
+"""Limiting factors of a flow in summaries and in `mptcplab why`, and clauses about handshakes and silences.
 
-Summaries and `mptcplab why` print them. Owns the thresholds and words. The core attributes the capacity of each path to
-causes (docs/events.md), from queues, drops and states of the simulated links.
+The core finds the factors from the use of each path's capacity, and writes their sentences, as for the page in a
+browser (`mptcp_lab::reasons`). Owns their means over several runs, and those clauses.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
-from mptcplab.util.user_input import size_like, size_text
+from mptcplab import _core
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow, PathRow
@@ -20,17 +20,6 @@ FULL = 0.9
 """A flow that uses this share of its links' capacity is healthy."""
 LEAST = 0.03
 """Minimum share of the links' capacity for which a cause is named."""
-BLOATED_S = 0.1
-"""Standing queues shorter than this, s, are not bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
-BLOATED_TIMES = 4.0
-"""Standing queues shorter than this multiple of the base RTT are not bufferbloat either; the larger bound counts."""
-BUFFER_TIMES = 2.0
-"""A buffer of this multiple of (sum of the rates) x (longest RTT) keeps all paths busy during recovery.
-
-RFC 6182, section 5.3.
-"""
-QUEUED_TIMES = 0.5
-"""No buffer size is recommended if data waits in queues for more than this multiple of the longest RTT."""
 FRAME_BITS = 1514 * 8
 """A full Ethernet frame, bits."""
 WAITED = 0.01
@@ -70,12 +59,6 @@ WORDS = {
 }
 """Causes by the core's names, as words for "limited by ..."."""
 
-_OWN = (
-    "lower_rate", "down", "loss", "queue_overflow", "policer", "path_mtu", "middlebox", "ack_loss", "reordering",
-    "delay_change", "spurious", "window", "ack_queue", "scheduler", "penalty", "pacing", "local_queue", "joining",
-    "closed", "cross_traffic",
-)  # fmt: skip
-"""Causes that belong to one path."""
 BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 """Causes that a larger buffer removes."""
 _IN_SILENCE = 0.1
@@ -132,63 +115,7 @@ class Finding:
 
     def __str__(self) -> str:
         """A clause with subject and verb."""
-        part, path, at = f"{self.share:.0%}", self.path, self.place or self.path
-        it, its = (path, f"the capacity of {path}") if self.place else ("it", "its capacity")
-        on = f" on {at}" if self.place else ""
-        sentence = {
-            "never_joined": f"no subflow joined over {path}" + (f", behind the middlebox {at}" if self.place else ""),
-            "lower_rate": f"the link rate of {at} was lower for a time, which cost {part} of {its}",
-            "down": f"{at} was down, which cost {part} of {its}",
-            "cross_traffic": f"other flows took {part} of {at}",
-            "loss": f"random loss{on} left {part} of {path} idle",
-            "queue_overflow": f"drops in the queue of {at} left {part} of {it} idle",
-            "policer": f"drops of the policer of {at} left {part} of {it} idle",
-            "path_mtu": f"packets larger than the path MTU of {at} were dropped, which left {part} of {it} idle",
-            "middlebox": f"the middlebox {at} held or dropped segments, which left {part} of {path} idle",
-            "ack_loss": f"random loss of acknowledgements{on} left {part} of {path} idle",
-            "reordering": f"reordering{on} left {part} of {path} idle",
-            "delay_change": f"a change of delay left {part} of {path} idle",
-            "spurious": f"spurious losses, for which the network dropped nothing, left {part} of {path} idle",
-            "window": f"{part} of {path} was idle while its congestion window grew",
-            "ack_queue": f"acknowledgements waited in the queue of {self.detail}"
-            + (f", which left {part} of {path} idle" if self.share else f" (bufferbloat), which delayed {path}"),
-            "penalty": f"{part} of {path} was idle because penalisation (M2) had halved its window"
-            if path
-            else f"penalisation (M2) kept windows small, which cost {part} of capacity",
-            "head_of_line": f"other paths waited for older data on {path} (head-of-line blocking), which cost {part} "
-            "of capacity",
-            "receive_window": f"the receive window was full, which cost {part} of capacity",
-            "send_buffer": f"the send buffer was full, which cost {part} of capacity",
-            "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
-            "bufferbloat": f"data waited long in the queue of {at} (bufferbloat)",
-            "application": f"the application had nothing to send, which left {part} of capacity idle",
-            "scheduler": f"{path} is an unused backup: {part} of its capacity was idle"
-            if self.is_backup
-            else f"the scheduler left {part} of {path} idle"
-            if path
-            else f"the scheduler cost {part} of capacity",
-            "copies": f"data that opportunistic retransmission (M1) sent twice cost {part} of capacity",
-            "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
-            "nagle": "Nagle's algorithm delayed the ends of blocks"
-            if not self.share
-            else f"Nagle's algorithm delayed small segments, which cost {part} of capacity",
-            "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
-            "local_queue": f"the local queue of this host left {part} of {path} idle",
-            "joining": f"{path} carried nothing for {part} of the time, before its handshake was complete",
-            "closed": f"{path} had no subflow for {part} of the time",
-        }[self.cause]
-        if not self.detail or self.cause == "ack_queue":
-            return sentence
-        return f"{sentence[:-1]}: {self.detail})" if sentence.endswith(")") else f"{sentence} ({self.detail})"
-
-
-def nominal(row: FlowRow, path: PathRow) -> float:
-    """The best capacity of a path, bit/s; for a link without a rate, its rate while busy."""
-    if path["best_capacity"]:
-        return path["best_capacity"]
-    busy = path.get("limits", {}).get("bottleneck", 0.0)
-    carried = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
-    return carried / busy if busy > 0 else 0.0
+        return _core.finding_text(astuple(self))
 
 
 def capacity(row: FlowRow) -> float | None:
@@ -258,32 +185,12 @@ def queueing_delay(path: PathRow) -> float:
 
     If it was not measured: the mean RTT minus the base RTT, serialisation and the wait of acknowledgements.
     """
-    known = path.get("queue_wait_s")
-    if known is not None:
-        return known
-    base = path["base_rtt_s"]
-    # A frame in transmission is in no queue.
-    frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
-    back = path["ack_wait_s"] or 0.0
-    delay = path["mean_srtt_s"] - base - frame - back if base is not None else 0.0
-    # Loss recovery lengthens the RTT too, and the mean repeats the last value while nothing arrives.
-    return max(0.0, min(delay, path.get("longest_wait_s", delay)))
-
-
-def is_bloated(path: PathRow) -> bool:
-    """Whether data waited long in the queues of a path."""
-    return queueing_delay(path) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
-
-
-def has_late_acknowledgements(path: PathRow) -> bool:
-    """Whether acknowledgements of a path waited long in a queue."""
-    return (path["ack_wait_s"] or 0.0) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
+    return _core.queueing_delay(path)
 
 
 def is_healthy(row: FlowRow) -> bool:
     """Whether a flow filled its links, and all its paths joined."""
-    most = capacity(row)
-    return most is not None and rate_of_life(row) >= FULL * most and not row["never_joined"]
+    return _core.is_healthy(row)
 
 
 def reached(row: FlowRow) -> str:
@@ -295,50 +202,7 @@ def reached(row: FlowRow) -> str:
 
 def findings(row: FlowRow) -> list[Finding]:
     """Limiting factors, the largest first; empty for a flow that filled its links and kept queues short."""
-    known = [path for path in row["paths"] if path.get("limits")]
-    if not known:
-        # The run was not observed.
-        return []
-    bloated = [_bloated(path) for path in long_queues(known)]
-    bloated += [
-        Finding("ack_queue", path["path"], 0.0, 0.0, _waited(path)) for path in known if has_late_acknowledgements(path)
-    ]
-    if is_healthy(row):
-        return bloated
-    rates = _rates(row, known)
-    whole = sum(rates.values()) or 1.0
-    found = [finding for path in known for finding in _of_path(path, rates[path["path"]])]
-    found += [_absent(row, name, rates[name]) for name in row["never_joined"]]
-    found += _of_buffers(row, known, rates)
-    idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
-    found.append(Finding("application", None, idle / whole, idle))
-    duplicates = row["duplicates"] or 0
-    twice = duplicates * 8 / row["measured_s"] if row["measured_s"] else 0.0
-    if 2 * row["opportunistic"] > duplicates:
-        # Copies in otherwise unused capacity cost nothing.
-        twice = max(0.0, twice - idle)
-        found.append(Finding("copies", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s"))
-    else:
-        found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
-    # For a path whose link has no rate, only the share is known.
-    enough = [one for one in found if (one.cost / whole if one.cost else one.share) >= LEAST]
-    if any(finding.cause == "application" for finding in enough):
-        # An unused path costs nothing if there is too little data.
-        enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
-    enough = _once(sorted(enough, key=lambda finding: (-finding.cost, -finding.share)))
-    # No path joins before data has arrived over the first one, so its path MTU comes first.
-    enough.sort(key=lambda finding: finding.cause != "path_mtu" or finding.share < NEVER_JOINED)
-    named = {(finding.cause, finding.path) for finding in enough}
-    return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
-
-
-def _once(found: Sequence[Finding]) -> list[Finding]:
-    """Merges the cross traffic of a link that several paths share into one finding."""
-    first: dict[tuple[str, str | None, str | None], Finding] = {}
-    for finding in found:
-        known = first.get(_key(finding))
-        first[_key(finding)] = finding if known is None else replace(known, cost=known.cost + finding.cost)
-    return sorted(first.values(), key=lambda finding: (-finding.cost, -finding.share))
+    return [Finding(*found) for found in _core.findings(row)]
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str | None]:
@@ -361,53 +225,9 @@ def mean_findings(rows: Sequence[FlowRow]) -> list[Finding]:
     return sorted(means, key=lambda finding: (-finding.cost, -finding.share))
 
 
-def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
-    """The contribution of each path to the flow's capacity, bit/s; paths that share a link share its rate."""
-    rates = {path["path"]: nominal(row, path) for path in known}
-    rates |= {name: rate or 0.0 for name, rate in row["never_joined"].items()}
-    total, most = sum(rates.values()), capacity(row)
-    scale = most / total if most and total else 1.0
-    return {name: rate * scale for name, rate in rates.items()}
-
-
-def _absent(row: FlowRow, name: str, rate: float) -> Finding:
-    """The finding for a path without a subflow."""
-    if row["never_joined_down"].get(name, 0.0) >= NEVER_JOINED:
-        return Finding("down", name, 1.0, rate)
-    boxes = row.get("never_joined_boxes", {}).get(name, [])
-    return Finding("never_joined", name, 1.0, rate, place=" or ".join(boxes) or None)
-
-
-def _of_path(path: PathRow, rate: float) -> list[Finding]:
-    name, limits = path["path"], path["limits"]
-    if _never_joined(path):
-        cause = "down" if limits.get("down", 0.0) >= NEVER_JOINED else "never_joined"
-        return [Finding(cause, name, 1.0, rate)]
-    return [
-        Finding(
-            cause,
-            name,
-            limits.get(cause, 0.0),
-            limits.get(cause, 0.0) * rate,
-            _waited(path) if cause == "ack_queue" else "",
-            _place(path, cause),
-            path.get("is_backup", False),
-        )
-        for cause in _OWN
-    ]
-
-
 def long_queues(paths: Sequence[PathRow]) -> list[PathRow]:
     """Paths with long waits in a queue, the longest first; one path per queue."""
-    found = [path for path in sorted(paths, key=lambda path: -queueing_delay(path)) if is_bloated(path)]
-    first = {path.get("queue_at") or path["path"]: path for path in reversed(found)}
-    return [path for path in found if first[path.get("queue_at") or path["path"]] is path]
-
-
-def _bloated(path: PathRow) -> Finding:
-    detail = f"queueing delay {queueing_delay(path) * 1e3:.0f} ms on average"
-    at = (path.get("queue_at") or path["path"]).rpartition(" ")[0] or path["path"]
-    return Finding("bufferbloat", path["path"], 0.0, 0.0, detail, at if at != path["path"] else None)
+    return [paths[at] for at in _core.long_queues(paths)]
 
 
 def _place(path: PathRow, cause: str) -> str | None:
@@ -416,55 +236,9 @@ def _place(path: PathRow, cause: str) -> str | None:
     return place if place != path["path"] else None
 
 
-def _waited(path: PathRow) -> str:
-    """The queue in which acknowledgements of a path waited, and the mean wait, as text."""
-    return f"{path['ack_queue'] or path['path']} for {(path['ack_wait_s'] or 0.0) * 1e3:.0f} ms on average"
-
-
-def _never_joined(path: PathRow) -> bool:
-    absent = sum(path["limits"].get(cause, 0.0) for cause in ("joining", "closed", "down"))
-    return absent >= NEVER_JOINED and not path["bytes_acked"]
-
-
 def recommended_buffer(row: FlowRow) -> float:
     """The buffer size that RFC 6182 section 5.3 recommends for the paths of a flow, bytes; 0 if unknown."""
-    known = row["paths"]
-    longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
-    return BUFFER_TIMES * sum(_rates(row, known).values()) / 8 * longest
-
-
-def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, float]) -> list[Finding]:
-    """The cause of full buffers: a buffer too small for these paths, or else the path for whose data others waited."""
-    whole = sum(rates.values()) or 1.0
-    costs = {
-        cause: sum(path["limits"].get(cause, 0.0) * rates[path["path"]] for path in known)
-        for cause in (*BUFFERS, "head_of_line")
-    }
-    together = sum(costs.values())
-    if not together:
-        return []
-    # A path that waits for older data on another path is blocked by the same full buffers.
-    full = row.get("full_buffers") or costs
-    cause = max(BUFFERS, key=lambda name: full.get(name, 0.0))
-    sizes = {"send buffer": row["send_buffer"], "receive buffer": row["receive_buffer"]}
-    if cause != "both_buffers":
-        sizes = {"buffer": row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]}
-    longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
-    need = BUFFER_TIMES * whole / 8 * longest
-    late = max(known, key=lambda path: path.get("blamed", 0.0))
-    share = together / whole
-    smallest = min(sizes.values())
-    if smallest < need or len(known) < 2 or not late.get("blamed", 0.0):
-        detail = ", ".join(f"{name} {size_text(size)}" for name, size in sizes.items())
-        # With standing queues, a larger buffer would only lengthen the queues.
-        queued = any(queueing_delay(path) > QUEUED_TIMES * longest for path in known)
-        if smallest < need and not queued and size_like(need, smallest) != size_text(smallest):
-            detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
-        return [Finding(cause, None, share, together, detail)]
-    blame = "bufferbloat" if is_bloated(late) else "head_of_line"
-    if blame == "bufferbloat":
-        return [replace(_bloated(late), share=share, cost=together)]
-    return [Finding(blame, late["path"], share, together)]
+    return _core.recommended_buffer(row)
 
 
 def unanswered(row: FlowRow) -> str:
@@ -553,14 +327,7 @@ def _order(row: FlowRow, first: Sequence[str]) -> str:
 
 def sentences(row: FlowRow) -> list[str]:
     """Limiting factors as clauses; empty if the flow was not observed."""
-    if not any(path.get("limits") for path in row["paths"]):
-        return []
-    found = findings(row)
-    if found:
-        return [str(finding) for finding in found[:4]]
-    if is_healthy(row):
-        return [reached(row)]
-    return ["no single cause took more than 3% of capacity"]
+    return _core.reasons_in_words(row)
 
 
 def in_words(limits: Mapping[str, float], least: float = 0.05, *, is_backup: bool = False) -> str:

@@ -21,7 +21,7 @@ pub(super) fn resolve(
     duration: Duration,
 ) -> Result<Vec<Event>, ScenarioError> {
     let mut events = Vec::new();
-    let of_links = |table: &EventTable| table.middlebox.is_none();
+    let of_links = |table: &EventTable| table.middlebox.is_none() && table.flow.is_none();
     for (index, table) in file.events.iter().flatten().enumerate().filter(|(_, table)| of_links(table)) {
         events.push(event(context, &index.to_string(), table, (links, flows), duration)?);
     }
@@ -61,6 +61,15 @@ fn event(
     if table.set.as_ref().is_some_and(|set| set.on.is_some()) {
         let problem = "needs a middlebox (for a path, try set = { up = true })";
         return Err(context.error(&["events", index, "set", "on"], problem));
+    }
+    for key in ["scheduler", "congestion"] {
+        let given = table.set.as_ref().is_some_and(|set| match key {
+            "scheduler" => set.scheduler.is_some(),
+            _ => set.congestion.is_some(),
+        });
+        if given {
+            return Err(context.error(&["events", index, "set", key], "needs a flow (try flow = \"NAME\")"));
+        }
     }
     let wrong = if link.kind == LinkKind::Station {
         [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some()), ("path_mtu", set.path_mtu.is_some())]

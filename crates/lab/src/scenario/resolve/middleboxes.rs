@@ -96,6 +96,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
         ("station", table.station.is_some()),
         ("direction", table.direction.is_some()),
         ("how", table.how.is_some()),
+        ("flow", table.flow.is_some()),
     ];
     if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
         let problem = format!("must not be set in an event of a middlebox (omit {key})");

@@ -12,6 +12,7 @@ mod limits;
 mod links;
 mod middleboxes;
 mod policies;
+mod policy_changes;
 mod published;
 mod routes;
 mod stack;
@@ -86,6 +87,7 @@ pub(super) fn resolve(
     let filters = events::filters(&context, file, &links, &flows)?;
     let middleboxes = middleboxes::resolve(&context, file, &links)?;
     let switches = middleboxes::switches(&context, file, &middleboxes, duration)?;
+    let policy_changes = policy_changes::resolve(&context, file, &flows, duration)?;
     let name = file.name.clone().unwrap_or_else(|| name.to_owned());
     let description = file.description.clone().unwrap_or_default();
     let scenario = Scenario {
@@ -108,6 +110,7 @@ pub(super) fn resolve(
         filters,
         middleboxes,
         switches,
+        policy_changes,
         jitter,
         limits,
     };

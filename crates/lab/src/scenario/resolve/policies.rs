@@ -20,8 +20,27 @@ pub(super) fn congestion(
     flow: &str,
     wanted: &PolicyValue,
 ) -> Result<Policy<dyn CongestionControl>, ScenarioError> {
-    let said = PolicyKey::new(context, ["flows", flow, "congestion"], Some(wanted), "reno")?;
+    congestion_at(context, vec!["flows", flow, "congestion"], wanted)
+}
+
+/// The congestion controller at any place of the scenario.
+pub(super) fn congestion_at(
+    context: &Context<'_>,
+    path: Vec<&str>,
+    wanted: &PolicyValue,
+) -> Result<Policy<dyn CongestionControl>, ScenarioError> {
+    let said = PolicyKey::new(context, path, Some(wanted), "reno")?;
     said.choose(context, |policies| &policies.congestion)
+}
+
+/// The scheduler at any place of the scenario.
+pub(super) fn scheduler_at(
+    context: &Context<'_>,
+    path: Vec<&str>,
+    wanted: &PolicyValue,
+) -> Result<Policy<dyn Scheduler>, ScenarioError> {
+    let said = PolicyKey::new(context, path, Some(wanted), "minrtt")?;
+    said.choose(context, |policies| &policies.schedulers)
 }
 
 pub(super) fn scheduler(
@@ -30,7 +49,8 @@ pub(super) fn scheduler(
     table: &FlowTable,
     default: &str,
 ) -> Result<Policy<dyn Scheduler>, ScenarioError> {
-    let said = PolicyKey::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), default)?;
+    let path = vec!["flows", flow, "scheduler"];
+    let said = PolicyKey::new(context, path, table.scheduler.as_ref(), default)?;
     said.choose(context, |policies| &policies.schedulers)
 }
 
@@ -41,8 +61,12 @@ pub(super) fn path_manager(
     table: &FlowTable,
 ) -> Result<Policy<dyn PathManager>, ScenarioError> {
     let beside = ["flows", flow, SUBFLOWS];
-    let mut said =
-        PolicyKey::new(context, ["flows", flow, "path_manager"], table.path_manager.as_ref(), "fullmesh")?;
+    let mut said = PolicyKey::new(
+        context,
+        vec!["flows", flow, "path_manager"],
+        table.path_manager.as_ref(),
+        "fullmesh",
+    )?;
     match (table.subflows, said.values.contains_key(SUBFLOWS)) {
         (Some(_), _) if said.name != PORTS => {
             let problem = "needs path_manager = \"ndiffports\"; fullmesh opens one over each path";
@@ -62,8 +86,8 @@ pub(super) fn path_manager(
 
 /// The policy of a flow as written.
 struct PolicyKey<'a> {
-    /// The key in the scenario: `flows`, name of the flow, type of policy.
-    path: [&'a str; 3],
+    /// The key in the scenario, such as `flows`, name of the flow, type of policy.
+    path: Vec<&'a str>,
     name: String,
     values: toml::Table,
 }
@@ -71,7 +95,7 @@ struct PolicyKey<'a> {
 impl<'a> PolicyKey<'a> {
     fn new(
         context: &Context<'_>,
-        path: [&'a str; 3],
+        path: Vec<&'a str>,
         given: Option<&PolicyValue>,
         default: &str,
     ) -> Result<Self, ScenarioError> {
@@ -96,8 +120,8 @@ impl<'a> PolicyKey<'a> {
         of: impl Fn(&Policies) -> &policy::Registry<T>,
     ) -> Result<Policy<T>, ScenarioError> {
         let error = |key: &str, problem: String| {
-            let [flows, flow, policy] = self.path;
-            context.error(&[flows, flow, policy, key], problem)
+            let path: Vec<&str> = self.path.iter().copied().chain([key]).collect();
+            context.error(&path, problem)
         };
         let mut parameters = Parameters::default();
         for (key, value) in &self.values {

@@ -1,6 +1,6 @@
 //! The frames of a direction at an instant, for programs that draw the network.
 //!
-//! Reading changes nothing: no frame is settled, so the run does not depend on who looks. The position of a frame
+//! Reading changes nothing: no frame is settled, so a run with a viewer equals one without. The position of a frame
 //! whose departure was not processed yet is computed from its departure time.
 
 use mptcp_clock::{Duration, Instant};

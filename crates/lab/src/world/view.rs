@@ -12,7 +12,7 @@ use super::datagrams::is_datagram;
 use crate::classes::flow_and_subflow;
 use crate::measurements::{FlowSummary, Samples};
 
-/// The type of a packet in a picture.
+/// The type of a packet in a view of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
     /// Data that is sent for the first time.

@@ -1,0 +1,79 @@
+"""Changes links of an emulated network for the console and the page, one change at a time.
+
+Owns the state of each link that a person has set: `up`, `down` (visible for both hosts) or `silent` (all packets are
+dropped, and no host is notified). The console and the page share one control, so both know the same states.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from mptcplab.util.user_input import choose
+
+STATES = ("down", "up", "silent")
+QUANTITIES = ("rate", "delay", "loss", "queue")
+
+Listener = Callable[[str, str, str], None]
+"""Receives a link, a key (`up` or a quantity) and its new value as text, after the change."""
+
+
+class NetworkLinks(Protocol):
+    """The links of an emulated network."""
+
+    links: list[str]
+
+    def set_link(self, link: str, key: str, value: str) -> None:
+        """Changes a link; raises `ScenarioError` for an invalid value."""
+
+    def set_up(self, link: str, *, up: bool) -> None:
+        """Sets a link up or down, visibly for its hosts."""
+
+    def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
+        """Bytes that each link has delivered so far, forward and backward."""
+
+
+class LinkControl:
+    """Changes the links of a network. All methods may be called from several threads."""
+
+    def __init__(self, wires: NetworkLinks, states: tuple[str, ...] = STATES) -> None:
+        """All links are up at the start; `states` are the possible ones."""
+        self.wires = wires
+        self.possible = states
+        """The states that `set_state` accepts."""
+        self.links = wires.links
+        self._states = dict.fromkeys(wires.links, "up")
+        self._lock = threading.Lock()
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Calls `listener` after each change, on the thread of the change."""
+        self._listeners.append(listener)
+
+    def states(self) -> dict[str, str]:
+        """The state of each link: one of `STATES`."""
+        return dict(self._states)
+
+    def set_quantity(self, link: str, key: str, value: str) -> None:
+        """Sets one of `QUANTITIES` in the syntax of scenarios. Raises `ScenarioError` for an invalid value."""
+        with self._lock:
+            self.wires.set_link(link, key, value)
+            self._notify(link, key, value)
+
+    def set_state(self, link: str, state: str) -> None:
+        """Sets one of the possible states. Raises `BadResult` for another one."""
+        choose(state, self.possible, "state of a link")
+        with self._lock:
+            before, self._states[link] = self._states[link], state
+            up = "true" if state == "up" else "false"
+            self.wires.set_link(link, "up", up)
+            if state == "down" and before != "down":
+                self.wires.set_up(link, up=False)
+            elif state != "down" and before == "down":
+                self.wires.set_up(link, up=True)
+            self._notify(link, "up", up)
+
+    def _notify(self, link: str, key: str, value: str) -> None:
+        for listener in self._listeners:
+            listener(link, key, value)

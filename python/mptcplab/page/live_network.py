@@ -1,0 +1,207 @@
+"""An emulated network with real packets, as the page shows it: links, queues, drops and connections.
+
+Owns the conversion of the emulator's counters. Changes are applied by `LinkControl`, as for the console.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mptcplab import _core
+from mptcplab.page import description
+from mptcplab.page.link_values import DIRECTIONS, LinkValues
+from mptcplab.page.live_source import Moment
+from mptcplab.page.messages import LinkChange, Refused
+from mptcplab.page.sampling import Sampler
+from mptcplab.util.user_input import BadResult
+
+if TYPE_CHECKING:
+    from mptcplab.emulation.emulated_network import Network
+    from mptcplab.emulation.link_control import LinkControl
+
+FIRST_PORT = 5001
+"""Port of the first flow of `run --backend kernel`; the others follow (crates/emulator/src/flows)."""
+
+
+class Connections(Protocol):
+    """The connections of a network."""
+
+    def look(self, time: float, sampler: Sampler | None) -> list[dict[str, Any]]:
+        """`FlowView` of types.ts for each flow; adds samples if `sampler` is given."""
+
+
+class NoConnections:
+    """Flows whose state cannot be read."""
+
+    def __init__(self, count: int) -> None:
+        """For this number of flows."""
+        self._count = count
+
+    def look(self, _time: float, _sampler: Sampler | None) -> list[dict[str, Any]]:
+        """Flows without data and subflows."""
+        empty = {"written": 0, "received": 0, "sendQueue": 0, "peerWindow": 0, "outOfOrder": 0, "receiveBuffer": 0}
+        state = {"finished": False, "multipath": False, "fellBack": None}
+        return [{**empty, **state, "subflows": []} for _ in range(self._count)]
+
+
+class LiveNetwork:
+    """A network that the emulator runs."""
+
+    def __init__(
+        self,
+        scenario: _core.Scenario,
+        emulator: _core.Emulator,
+        control: LinkControl,
+        connections: Connections | None = None,
+        policies: Mapping[str, str] | None = None,
+    ) -> None:
+        """Shows this network; without `connections`, only its links.
+
+        `policies` replaces `scheduler` and `congestion` of all flows, where the kernel's apply.
+        """
+        self._emulator, self._control = emulator, control
+        self._loaded = description.loaded(scenario)
+        table = self._loaded["description"]
+        for flow in table["flows"]:
+            flow.update(policies or {})
+        self._paths = table["paths"]
+        self._flows = len(table["flows"])
+        self._connections = connections or NoConnections(self._flows)
+        self._values = LinkValues(table, tomllib.loads(self._loaded["toml"]))
+        self._sampler = Sampler(table["sample"])
+        self.links = list(control.links)
+        self.changes = 0
+        control.listen(self._values.change)
+
+    def loaded(self) -> dict[str, Any]:
+        """Scenario and description."""
+        return self._loaded
+
+    def look(self) -> Moment:
+        """The counters of the emulator, which are at most 50 ms old, and the sockets of the hosts."""
+        now = self._emulator.snapshot()
+        time = 0.0 if now is None else now["elapsed_s"]
+        counters = {} if now is None else {(row["link"], row["direction"]): row for row in now["links"]}
+        values = self._values.at(time)
+        # The emulator counts nothing before its first turn.
+        is_due = bool(counters) and self._sampler.begin(time)
+        directions: list[float] = []
+        for number, link in enumerate(self._paths):
+            for direction in DIRECTIONS:
+                value, row = values[link, direction], counters.get((link, direction))
+                directions += [
+                    row["queue_bytes"] if row else 0,
+                    math.nan,
+                    value.rate,
+                    value.delay,
+                    value.loss,
+                    float(value.up),
+                    row["queue_drops"] if row else 0,
+                    row["random_losses"] if row else 0,
+                    row["sent_bytes"] if row else 0,
+                ]
+            if is_due:
+                self._sample_link(number, link, counters)
+        flows = self._connections.look(time, self._sampler if is_due else None)
+        return Moment(time, directions, flows, self._sampler.rows() if is_due else [])
+
+    def _sample_link(self, path: int, link: str, counters: dict[tuple[str, str], _core.EmulatedLinkRow]) -> None:
+        forward, backward = (counters[link, direction] for direction in DIRECTIONS)
+        sampler, none = self._sampler, self._flows
+        sampler.rate(none, path, "interface_throughput", forward["sent_bytes"])
+        sampler.rate(none, path, "interface_received", backward["delivered_bytes"])
+        sampler.value(none, path, "queue", forward["queue_bytes"])
+        sampler.value(none, path, "queue_drops", forward["queue_drops"])
+        sampler.value(none, path, "random_losses", forward["random_losses"])
+
+    def change(self, change: LinkChange) -> None:
+        """Changes a link as the console does."""
+        texts = {
+            "rate": lambda value: f"{value:.0f}bit",
+            "delay": lambda value: f"{value * 1e9:.0f}ns",
+            "loss": lambda value: f"{value * 100:.9f}%",
+            "queueFrames": lambda value: f"{value:.0f}p",
+        }
+        keys = {"queueFrames": "queue"}
+        state = _state(change)
+        if state is not None and state not in self._control.possible:
+            raise Refused('how = "admin": the hosts of this run cannot be notified; use how = "blackhole"')
+        self.changes += 1
+        try:
+            for key, value in change.numbers.items():
+                self._control.set_quantity(change.link, keys.get(key, key), texts[key](value))
+            if state is not None:
+                self._control.set_state(change.link, state)
+        except (_core.ScenarioError, BadResult) as error:
+            raise Refused(f"link {change.link}: {error}") from error
+
+
+def _state(change: LinkChange) -> str | None:
+    if change.up is None:
+        return None
+    if change.up:
+        return "up"
+    return "silent" if change.how == "blackhole" else "down"
+
+
+def kernel_policies(network: Network, *, congestion: bool) -> dict[str, str]:
+    """The scheduler of the first host's kernel; with `congestion`, also its default controller."""
+    namespace = network.hosts[0].namespace
+    found = {"scheduler": namespace.read("/proc/sys/net/mptcp/scheduler").strip() or "default"}
+    if congestion:
+        found["congestion"] = namespace.read("/proc/sys/net/ipv4/tcp_congestion_control").strip()
+    return found
+
+
+@contextmanager
+def commands_of(network: Network, hosts: tuple[str, str]) -> Iterator[Connections]:
+    """The connections of programs. A flow of the scenario shows those between its hosts, on all ports."""
+    from mptcplab.page.live_sockets import Flow
+
+    ends = network.emulator.ends()
+    flows: list[Flow | None] = []
+    seen: set[tuple[str, str]] = set()
+    for opens, accepts in ends:
+        # Programs have no flow of the scenario: the first flow between two hosts shows their connections.
+        flows.append(None if (opens, accepts) in seen else Flow(opens, accepts, None))
+        seen.add((opens, accepts))
+    if flows and hosts not in seen:
+        flows[0] = Flow(*hosts, None)
+    with _sockets(network, flows) as found:
+        yield found
+
+
+@contextmanager
+def flows_of(network: Network) -> Iterator[Connections]:
+    """The connections of the flows of a scenario, which `run --backend kernel` opens."""
+    from mptcplab.page.live_sockets import Flow
+
+    ends = network.emulator.ends()
+    flows = [Flow(*one, FIRST_PORT + number) for number, one in enumerate(ends)]
+    with _sockets(network, flows) as found:
+        yield found
+
+
+@contextmanager
+def _sockets(network: Network, flows: Sequence[Any]) -> Iterator[Connections]:
+    from mptcplab.page.live_sockets import LiveSockets, opened
+
+    paths = {link: number for number, link in enumerate(network.scenario.paths)}
+    addresses = {
+        host.name: {device["address"]: paths[device["link"]] for device in host.plan["devices"]}
+        for host in network.hosts
+    }
+    with ExitStack() as stack:
+        try:
+            diags = opened({host.name: host.namespace.name for host in network.hosts})
+        except OSError:
+            # The kernel has no sock_diag: the page shows the links only.
+            yield NoConnections(len(flows))
+            return
+        for diag in diags.values():
+            stack.callback(diag.close)
+        yield LiveSockets(flows, diags, addresses, len(paths))
