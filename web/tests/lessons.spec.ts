@@ -48,7 +48,7 @@ for (const lesson of LESSONS) {
       await speed(page, step.tasks?.some((task) => /reach|notice/.test(task.text)) ? "max" : "10×");
       for (const [index, task] of (step.tasks ?? []).entries()) {
         await perform(page, task.text);
-        await expect(panel.locator(".tasks li").nth(index)).toHaveClass(/done/);
+        await expect(panel.locator(".tasks li").nth(index), `${step.title}: ${task.text}`).toHaveClass(/done/);
       }
       const { question } = step;
       if (question) {

@@ -57,7 +57,7 @@ export function createEditor(
     hoverHelp(knowledge),
     look,
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML" }),
+    EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML", tabindex: "0" }),
     keymap.of([
       {
         key: "Ctrl-Enter",

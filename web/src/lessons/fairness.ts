@@ -14,7 +14,7 @@ export const fairness: Lesson = {
         "The phone has an MPTCP connection with two subflows. The laptop has one plain TCP connection. All of them are long transfers.",
         "In this run, each subflow uses Reno, the classic congestion control of TCP, without knowing about the other subflow.",
       ],
-      setup: { scene: "uncoupled", speed: 3, panels: ["goodput", "cwnd", "queue", "limits"], tab: "why" },
+      setup: { scene: "uncoupled", speed: 3, panels: ["goodput", "cwnd", "limits"], tab: "why" },
       tasks: [runUntil(20)],
       question: {
         text: "How do the two users share the 12 Mb/s?",
@@ -117,7 +117,7 @@ export const fairness: Lesson = {
       title: "Change the setting yourself",
       text: [
         "In the card of **mptcp** under *Why*, open **Settings of mptcp**, and choose `lia` as congestion control.",
-        "The page writes the setting into the scenario and replays the run until the present time. The laptop keeps CUBIC. Both users get about the same now, because CUBIC grows about as fast as Reno on paths with a short RTT (RFC 9438, section 4.3).",
+        "The page writes this change into the scenario, as an event at the present time. The laptop keeps CUBIC. Let the run go on: the shares move to about half and half, because CUBIC grows about as fast as Reno on paths with a short RTT (RFC 9438, section 4.3).",
       ],
       setup: { scene: "uncoupled-cubic", speed: 2, panels: ["goodput", "cwnd", "queue", "limits"], tab: "why" },
       tasks: [
@@ -127,6 +127,7 @@ export const fairness: Lesson = {
           done: (progress) =>
             progress.actions.some((action) => action.kind === "policy" && action.flow === "mptcp" && action.congestion === "lia"),
         },
+        runUntil(35),
       ],
     },
     {

@@ -13,7 +13,7 @@ export const slower: Lesson = {
         "WiFi has 8 Mb/s and an RTT of 20 ms. 3G has 2 Mb/s, an RTT of 150 ms, and a long queue. The receive buffer and the send buffer of the connection hold 200 KB each.",
         "The dashed curves show plain TCP: about 7.6 Mb/s over WiFi, and 1.9 Mb/s over 3G. You would expect about 9.5 Mb/s of both together.",
       ],
-      setup: { scene: "small-buffer", speed: 2, panels: ["goodput", "limits", "buffers", "rtt"], tab: "why" },
+      setup: { scene: "small-buffer", speed: 2, panels: ["goodput", "limits", "rtt"], tab: "why" },
       tasks: [runUntil(12)],
       question: {
         text: "What goodput do both links reach together in this run?",
@@ -57,7 +57,7 @@ export const slower: Lesson = {
     {
       title: "Head-of-line blocking",
       text: [
-        "Look at the plot of limiting factors. WiFi spends about half of the time in **head-of-line blocking**: a buffer is full, and its oldest data is on another path.",
+        "Look at the plot of limiting factors. For most of the time, WiFi is in **head-of-line blocking**: a buffer is full, and its oldest data is on another path.",
         "WiFi could send, and its congestion window is open. But the receive window is used up: by the data that is still on 3G, and by the WiFi data that waits for it.",
         "Slow the run down to see it: WiFi sends a burst, then rests until a segment arrives over 3G.",
       ],
