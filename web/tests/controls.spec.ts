@@ -45,7 +45,7 @@ test("time: keys", async ({ page }) => {
 
 test("link: sliders, unplug and plug in", async ({ page }) => {
   await open(page, "#scene=three-links");
-  await speed(page, "max");
+  await speed(page, "10×");
   await runTo(page, 1);
   const panel = await selectLink(page, "wifi");
   await panel.getByLabel("Rate in Mb/s").fill("7");
@@ -87,7 +87,7 @@ test("link: a slider moves the rate of one direction", async ({ page }) => {
 
 test("add a path, flows and a middlebox", async ({ page }) => {
   await open(page, "#scene=two-links");
-  await speed(page, "max");
+  await speed(page, "10×");
   await runTo(page, 1);
   const add = page.getByRole("group", { name: "Add to the network" });
   await add.getByRole("button", { name: "Path" }).click();
@@ -114,7 +114,7 @@ test("add a path, flows and a middlebox", async ({ page }) => {
 
 test("flow: scheduler, congestion control, receive buffer and stop", async ({ page }) => {
   await open(page, "#scene=two-links");
-  await speed(page, "max");
+  await speed(page, "10×");
   await runTo(page, 2);
   const card = page.getByRole("article", { name: "Flow download" });
   await card.getByText("Settings of download").click();
@@ -132,7 +132,7 @@ test("flow: scheduler, congestion control, receive buffer and stop", async ({ pa
 
 test("plots open and close, and show a part of the run", async ({ page }) => {
   await open(page, "#scene=small-buffer");
-  await speed(page, "max");
+  await speed(page, "10×");
   await runTo(page, 8);
   const chips = page.getByRole("group", { name: "Open plots" });
   for (const name of ["Throughput", "Queues", "Buffers", "Time-sequence", "Messages"]) {

@@ -6,6 +6,8 @@ import { History } from "./history";
 import { notableText } from "./sentences";
 
 export type Selection = { kind: "link" | "node" | "flow"; name: string } | null;
+/** Time after the end of a run in which Play does nothing, ms. */
+const GRACE = 500;
 /** The value of `Session.busy` while a scenario is loaded. */
 export const LOADING = "Loading";
 /** Speeds above this mean as fast as possible. */
@@ -65,6 +67,7 @@ export class Session {
   readonly time = $derived(this.frame?.time ?? 0);
   readonly finished = $derived(this.frame?.finished ?? false);
   private pending = 0;
+  private endedAt = -Infinity;
 
   constructor(readonly source: Source) {
     source.onFrame = (frame) => this.accept(frame);
@@ -135,6 +138,8 @@ export class Session {
   }
 
   togglePlay(): void {
+    // A press that was meant to pause must not start the run again.
+    if (performance.now() - this.endedAt < GRACE) return;
     if (this.playing) this.pause();
     else if (this.finished && this.source.can.seek) void this.seek(0).then(() => this.play());
     else this.play();
@@ -193,6 +198,7 @@ export class Session {
     if (ended) {
       // Otherwise the run would go on at its old speed after a jump back.
       this.pause();
+      this.endedAt = performance.now();
       this.announcer.say("The run has ended.");
     }
     for (const notable of fresh.slice(0, 3)) {
