@@ -51,9 +51,12 @@ function loaded(run: Simulation): Loaded {
   return { toml: run.toml(), description: JSON.parse(run.description()) };
 }
 
+/** The simulator counts in nanoseconds, so it may stop this much before a target, s. */
+const RESOLUTION = 2e-9;
+
 /** Advances to `target` within the budget. Returns whether it was reached. */
 function advance(run: Simulation, target: number, until: number): boolean {
-  while (run.now() < target && !run.finished()) {
+  while (target - run.now() > RESOLUTION && !run.finished()) {
     const begin = performance.now();
     if (begin >= until) return false;
     run.advance(Math.min(target, run.now() + slice));

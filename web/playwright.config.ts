@@ -1,0 +1,25 @@
+// Tests of the built page in Chromium: `npm run build && npm run test:page`.
+import { defineConfig } from "@playwright/test";
+
+const PORT = 4287;
+
+export default defineConfig({
+  testDir: "tests",
+  timeout: 60_000,
+  workers: 2,
+  fullyParallel: true,
+  reporter: [["list"]],
+  use: {
+    baseURL: `http://127.0.0.1:${PORT}/`,
+    viewport: { width: 1440, height: 900 },
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox"],
+    },
+  },
+  webServer: {
+    command: `npx vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
+    url: `http://127.0.0.1:${PORT}/`,
+    reuseExistingServer: true,
+  },
+});

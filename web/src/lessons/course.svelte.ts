@@ -1,0 +1,78 @@
+// The state of a running lesson: its step, ticked tasks and answers.
+import { sceneOf } from "../gallery";
+import { valueOf } from "../picture/scene";
+import type { PlotView } from "../plots/view.svelte";
+import { LOADING, type Session } from "../session/session.svelte";
+import type { Lesson, Progress, SideTab, Step } from "./types";
+
+export class Course {
+  at = $state(0);
+  /** Tasks of the present step that were done at some moment. */
+  ticked = $state.raw<boolean[]>([]);
+  /** By step, the choice of the reader. */
+  answers = $state.raw<Record<number, number>>({});
+  private actionsBefore = $state(0);
+  readonly step: Step = $derived.by(() => this.lesson.steps[this.at] ?? { title: "", text: [] });
+  readonly last = $derived.by(() => this.at === this.lesson.steps.length - 1);
+  readonly answer = $derived(this.answers[this.at]);
+  /** Whether all tasks are done, and the question has its right answer. */
+  readonly complete = $derived.by(() => {
+    const { tasks = [], question } = this.step;
+    const answered = !question || question.choices[this.answer ?? -1]?.right === true;
+    return answered && tasks.every((_, task) => this.ticked[task] === true);
+  });
+
+  constructor(
+    readonly lesson: Lesson,
+    private readonly session: Session,
+    private readonly view: PlotView,
+    private readonly setTab: (tab: SideTab) => void,
+  ) {}
+
+  async enter(at: number): Promise<void> {
+    this.at = Math.min(Math.max(0, at), this.lesson.steps.length - 1);
+    this.ticked = [];
+    const { setup } = this.step;
+    if (setup?.panels) this.view.open = setup.panels;
+    if (setup?.panels) this.view.zoom = null;
+    if (setup?.tab) this.setTab(setup.tab);
+    if (setup?.speed) this.session.setSpeed(setup.speed);
+    const scene = setup?.scene ? sceneOf(setup.scene) : undefined;
+    this.actionsBefore = scene ? 0 : this.session.done.length;
+    if (scene) await this.session.load(scene.toml, 1);
+    this.session.announcer.say(`Step ${this.at + 1}: ${this.step.title}`);
+  }
+
+  choose(choice: number): void {
+    this.answers = { ...this.answers, [this.at]: choice };
+  }
+
+  /** Ticks the tasks that the present state of the page fulfils. */
+  check(tab: SideTab): void {
+    const tasks = this.step.tasks ?? [];
+    if (tasks.length === 0 || this.session.busy === LOADING) return;
+    const progress = this.progress(tab);
+    const next = tasks.map((task, index) => this.ticked[index] === true || task.done(progress));
+    if (next.some((done, index) => done !== (this.ticked[index] ?? false))) {
+      this.ticked = next;
+      if (next.every(Boolean)) this.session.announcer.say("Task done.");
+    }
+  }
+
+  private progress(tab: SideTab): Progress {
+    const { session, view } = this;
+    return {
+      time: session.time,
+      finished: session.finished,
+      playing: session.playing,
+      actions: session.done.slice(this.actionsBefore),
+      panels: view.open,
+      selected: session.selection?.name ?? null,
+      tab,
+      isUp: (link) => {
+        const index = session.description.links.findIndex((other) => other.name === link);
+        return index < 0 || session.frame === null || valueOf(session.frame, index, 0, 5) !== 0;
+      },
+    };
+  }
+}

@@ -1,0 +1,263 @@
+// Lesson 2: why two links can be slower than one, and what M1 and M2 do about it.
+import { openPanel, runUntil } from "./tasks";
+import type { Lesson } from "./types";
+
+export const slower: Lesson = {
+  id: "slower",
+  title: "Why two links can be slower than one",
+  sentence: "Receive buffer, head-of-line blocking, opportunistic retransmission (M1) and penalisation (M2).",
+  steps: [
+    {
+      title: "A surprise",
+      text: [
+        "WiFi has 8 Mb/s and an RTT of 20 ms. 3G has 2 Mb/s, an RTT of 150 ms, and a long queue. The receive buffer and the send buffer of the connection hold 200 KB each.",
+        "The dashed curves show plain TCP: about 7.6 Mb/s over WiFi, and 1.9 Mb/s over 3G. You would expect about 9.5 Mb/s of both together.",
+      ],
+      setup: { scene: "small-buffer", speed: 2, panels: ["goodput", "limits", "rtt"], tab: "why" },
+      tasks: [runUntil(12)],
+      question: {
+        text: "What goodput do both links reach together in this run?",
+        choices: [
+          { text: "About 9.5 Mb/s, the sum", feedback: "Look at the black curve: it stays far below the dashed curve of WiFi." },
+          {
+            text: "About 7.6 Mb/s, as WiFi alone",
+            feedback: "It is less than that: the second link does not only fail to help, it costs goodput.",
+          },
+          {
+            text: "Between 5 and 6 Mb/s, less than WiFi alone",
+            right: true,
+            feedback: "Right. Two links are about 30% slower than the better one alone. The next steps explain the reason.",
+          },
+        ],
+      },
+    },
+    {
+      title: "One stream, one receive buffer",
+      text: [
+        "The program at the receiver reads bytes **in order**. A byte that arrives before its predecessors waits in the receive buffer. All subflows share this buffer.",
+        "In the plot **Buffers**, *out of order* is the data that waits. In the picture, the bar of the server shows it.",
+        "The receiver announces the free part of the buffer as the **receive window**. A sender may never have more data outstanding than this window.",
+      ],
+      tasks: [openPanel("buffers", "Buffers")],
+      question: {
+        text: "Which path do the waiting bytes mostly come from?",
+        choices: [
+          {
+            text: "From WiFi: they wait for older bytes on 3G.",
+            right: true,
+            feedback: "Right. WiFi delivers within milliseconds. The gap before its bytes belongs to a segment that is still on 3G.",
+          },
+          {
+            text: "From 3G: they wait for older bytes on WiFi.",
+            feedback: "Compare the RTTs: 3G needs about ten times as long as WiFi. Its bytes are the late ones.",
+          },
+        ],
+      },
+    },
+    {
+      title: "Head-of-line blocking",
+      text: [
+        "Look at the plot of limiting factors. For most of the time, WiFi is in **head-of-line blocking**: a buffer is full, and its oldest data is on another path.",
+        "WiFi could send, and its congestion window is open. But the receive window is used up: by the data that is still on 3G, and by the WiFi data that waits for it.",
+        "Slow the run down to see it: WiFi sends a burst, then rests until a segment arrives over 3G.",
+      ],
+      setup: { scene: "small-buffer", speed: 0.2, panels: ["limits", "buffers", "sequence"] },
+      tasks: [runUntil(2)],
+      question: {
+        text: "What frees the receive window?",
+        choices: [
+          {
+            text: "The arrival of the oldest missing segment over 3G.",
+            right: true,
+            feedback:
+              "Right. This segment fills the gap, the program reads all data behind it, and the window opens at once by all these bytes.",
+          },
+          {
+            text: "The next segment over WiFi.",
+            feedback: "It would only be one more byte range behind the same gap.",
+          },
+          {
+            text: "The congestion window of WiFi.",
+            feedback: "The congestion window protects the network. The receive window protects the memory of the receiver.",
+          },
+        ],
+      },
+    },
+    {
+      title: "A rule of thumb",
+      text: [
+        "While one segment takes 0.4 s over 3G, WiFi could deliver 0.4 s × 8 Mb/s = 400 kB. These bytes have to wait somewhere. A buffer of 200 KB stops WiFi after half of that time.",
+        "RFC 6182 recommends a buffer of **2 × (sum of all rates) × (largest RTT)**. The factor 2 leaves room for the recovery of a loss.",
+        "The long queue of 3G makes it worse: the more data waits there, the longer is its RTT, and the more buffer is needed.",
+      ],
+      question: {
+        text: "WiFi 8 Mb/s, 3G 2 Mb/s, and an RTT of 150 ms without queue. Which buffer does the rule recommend?",
+        choices: [
+          {
+            text: "About 375 kB",
+            right: true,
+            feedback: "Right: 2 × 10 Mb/s × 0.15 s = 3 Mb = 375 kB. With a full queue on 3G, the RTT and the buffer grow with it.",
+          },
+          { text: "About 40 kB", feedback: "This is 2 × 8 Mb/s × 20 ms. The largest RTT counts, not that of WiFi." },
+          { text: "About 188 kB", feedback: "This is the product without the factor 2." },
+        ],
+      },
+    },
+    {
+      title: "A larger buffer",
+      text: [
+        "The same network with buffers of 2 MB. They hold all that WiFi delivers during the RTT of 3G, even with its full queue of more than 1.5 s.",
+        "But memory is not free: a server with 10,000 such connections would need 20 GB.",
+      ],
+      setup: { scene: "large-buffer", speed: 5, panels: ["goodput", "limits", "buffers", "rtt"], tab: "why" },
+      tasks: [runUntil(15)],
+      question: {
+        text: "What happens to the goodput?",
+        choices: [
+          {
+            text: "After the start, it reaches about 9 Mb/s, close to the sum.",
+            right: true,
+            feedback: "Right. Nothing blocks WiFi any more. The stream still advances in jumps, because of the delay of 3G.",
+          },
+          { text: "It stays below WiFi alone.", feedback: "Look at the mean on the card of the flow after some seconds." },
+        ],
+      },
+    },
+    {
+      title: "A path that fades",
+      text: [
+        "Without so much memory, can the sender do something? First the hardest case: an LTE link that falls from 6 Mb/s to 0.1 Mb/s at 5 s, and recovers at 9 s. The buffers hold 400 KB.",
+        "Some segments are stuck on LTE. WiFi works all the time.",
+      ],
+      setup: { scene: "fading", speed: 2, panels: ["goodput", "limits", "buffers", "sequence"] },
+      tasks: [runUntil(10)],
+      question: {
+        text: "What does the program get between 5 s and 9 s, although WiFi has 8 Mb/s?",
+        choices: [
+          { text: "About 8 Mb/s: WiFi carries on.", feedback: "Look at the black curve between 5 s and 9 s." },
+          {
+            text: "Almost nothing: about 0.3 Mb/s.",
+            right: true,
+            feedback:
+              "Right. The receive window is full, and its oldest data is stuck on LTE. WiFi may not send anything new, so the stream moves at the speed of the faded path.",
+          },
+          { text: "About 0.1 Mb/s on LTE plus 8 Mb/s on WiFi.", feedback: "WiFi is blocked for most of this time, as the limits show." },
+        ],
+      },
+    },
+    {
+      title: "M1: opportunistic retransmission",
+      text: [
+        "The sender knows which data blocks the window: the oldest data without DATA_ACK. It also knows that WiFi has an open congestion window and nothing new to send.",
+        "**Opportunistic retransmission (M1)**: if the receive window is full, a fast subflow sends a **copy of the oldest data** that another subflow has not delivered. As soon as the copy arrives, the window opens again.",
+        "The same fading link with M1. In the time-sequence plot, diamonds mark the copies.",
+      ],
+      setup: { scene: "fading-m1", speed: 2, panels: ["goodput", "limits", "buffers", "sequence"] },
+      tasks: [runUntil(10)],
+      question: {
+        text: "What does M1 do exactly?",
+        choices: [
+          {
+            text: "It closes the slow subflow.",
+            feedback: "The slow subflow stays open. It continues when LTE recovers at 9 s.",
+          },
+          {
+            text: "When the receive window is full, it sends a copy of the oldest missing data on a faster path.",
+            right: true,
+            feedback:
+              "Right. The copy fills the gap, and the stream moves on: about 3.4 Mb/s between 5 s and 9 s instead of 0.3 Mb/s. When the original arrives later, the receiver discards it.",
+          },
+          {
+            text: "It sends all data on both paths.",
+            feedback: "This would be the redundant scheduler. M1 copies only data that blocks the window.",
+          },
+        ],
+      },
+    },
+    {
+      title: "M1 alone is not enough",
+      text: [
+        "Back to WiFi and 3G, now with M1. The problem there is not a failure. 3G takes as much data as its long queue holds, in each round again.",
+        "M1 repairs the gap each time, but the copies need capacity of WiFi, and 3G keeps filling the window.",
+      ],
+      setup: { scene: "m1", speed: 3, panels: ["goodput", "limits", "cwnd", "rtt"], tab: "why" },
+      tasks: [runUntil(15)],
+      question: {
+        text: "Why does the goodput not rise above that of the run without M1?",
+        choices: [
+          {
+            text: "Every fourth byte or so is sent twice, and the window of 3G stays too large.",
+            right: true,
+            feedback:
+              "Right. About 27% of the data is reinjected in this run. M1 treats the symptom. The cause is the large window of 3G.",
+          },
+          { text: "M1 is active only after losses.", feedback: "M1 reacts to a full receive window, not to losses." },
+          { text: "The copies get lost.", feedback: "They arrive. But each of them takes the place of new data." },
+        ],
+      },
+    },
+    {
+      title: "M2: penalisation",
+      text: [
+        "**Penalisation (M2)**: when a subflow has filled the receive window, the sender **halves its congestion window**, at most once per RTT. Less data is then on the slow path, its queue shrinks, and its RTT with it.",
+        "The same network with M1 and M2.",
+      ],
+      setup: { scene: "m1-m2", speed: 3, panels: ["goodput", "limits", "cwnd", "rtt"], tab: "why" },
+      tasks: [runUntil(15)],
+      question: {
+        text: "Compare the RTT of 3G with the earlier runs. What changed?",
+        choices: [
+          {
+            text: "It fell below 0.2 s, because fewer bytes wait in the queue of 3G.",
+            right: true,
+            feedback:
+              "Right. 3G still carries almost its full rate, with a window of about 40 kB instead of 300 kB. Both links together reach about 9.3 Mb/s, with the buffer of 200 KB.",
+          },
+          { text: "It rose, because 3G is penalised.", feedback: "The penalty halves the window. Less data waits in the queue." },
+          { text: "It did not change.", feedback: "In the run without M2, it was above 0.4 s." },
+        ],
+      },
+    },
+    {
+      title: "Look ahead instead",
+      text: [
+        "M1 and M2 repair what the scheduler `minrtt` did: it gave data to 3G only because the congestion window of 3G was open. The default scheduler of mptcplab, `ontime`, estimates when a segment would arrive on each path. It leaves 3G out if WiFi delivers earlier, and uses M1 for data that is late all the same.",
+        "This is the small buffer with all default settings.",
+      ],
+      setup: { scene: "ontime", speed: 5, panels: ["goodput", "limits", "buffers", "cwnd"], tab: "why" },
+      tasks: [runUntil(15)],
+    },
+    {
+      title: "Explain it yourself",
+      text: ["Two last questions, without looking at the plots."],
+      question: {
+        text: "An operator says: adding 3G to WiFi made our uploads slower. Which explanation is right?",
+        choices: [
+          {
+            text: "Data on 3G arrives late. Data from WiFi fills the shared receive buffer behind it, so WiFi has to wait.",
+            right: true,
+            feedback: "Right. A larger buffer, M1 with M2, or a scheduler that looks ahead removes the problem.",
+          },
+          { text: "3G and WiFi disturb each other by radio.", feedback: "They use different frequencies, and the simulator has no such effect here." },
+          { text: "The congestion window is shared by all subflows.", feedback: "Each subflow has its own congestion window. The receive window is shared." },
+        ],
+      },
+    },
+    {
+      title: "And M1",
+      text: ["The last question."],
+      question: {
+        text: "When does M1 act?",
+        choices: [
+          { text: "After three duplicate acknowledgements.", feedback: "This is fast retransmit of TCP, on the same subflow." },
+          {
+            text: "When the receive window is full of data that waits for a slower subflow.",
+            right: true,
+            feedback: "Right. A subflow with an open congestion window then sends a copy of the oldest missing data.",
+          },
+          { text: "When a link goes down.", feedback: "Then the data of the closed subflow is reinjected, with or without M1." },
+        ],
+      },
+    },
+  ],
+};

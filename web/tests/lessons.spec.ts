@@ -1,0 +1,66 @@
+// Each lesson from its first to its last step.
+import { LESSONS } from "../src/lessons";
+import { expect, open, runTo, seconds, selectLink, speed, test } from "./page";
+import type { Page } from "@playwright/test";
+
+/** What a reader does for each kind of task. */
+async function perform(page: Page, text: string): Promise<void> {
+  const until = /reach ([\d.]+) s/.exec(text)?.[1];
+  const link = /link (\w+)/.exec(text)?.[1];
+  const plot = /Open the plot ([\w-]+)/.exec(text)?.[1];
+  if (until) return runTo(page, Math.max(Number(until), await seconds(page)));
+  if (plot) {
+    const chip = page.getByRole("group", { name: "Open plots" }).getByRole("button", { name: plot });
+    if ((await chip.getAttribute("aria-pressed")) === "false") await chip.click();
+    return;
+  }
+  if (link && /Unplug|Plug in/.test(text)) {
+    const panel = await selectLink(page, link);
+    await panel.getByTestId("plug").click();
+    return runTo(page, (await seconds(page)) + 0.3);
+  }
+  if (text.includes("without notice")) {
+    await runTo(page, 1);
+    const panel = await selectLink(page, "ethernet");
+    await panel.getByLabel("The host does not notice it").check();
+    await panel.getByTestId("plug").click();
+    return;
+  }
+  if (text.includes("Choose lia")) {
+    const card = page.getByRole("article", { name: "Flow mptcp" });
+    await card.getByText("Settings of mptcp").click();
+    await card.getByLabel(/Congestion control/).selectOption("lia");
+    return;
+  }
+  throw new Error(`no hands for: ${text}`);
+}
+
+for (const lesson of LESSONS) {
+  test(`lesson ${lesson.id} can be completed`, async ({ page }) => {
+    await open(page);
+    await page.getByRole("button", { name: "Lessons" }).click();
+    await page.getByRole("button", { name: new RegExp(lesson.title.slice(0, 20)) }).click();
+    const panel = page.getByTestId("lesson");
+    for (const [at, step] of lesson.steps.entries()) {
+      await expect(panel.getByRole("heading", { level: 2 })).toHaveText(step.title);
+      await expect(panel.locator("header")).toContainText(`Step ${at + 1} of`);
+      if (step.setup?.scene) await expect.poll(() => seconds(page)).toBe(0);
+      await speed(page, step.tasks?.some((task) => /reach|notice/.test(task.text)) ? "max" : "10×");
+      for (const [index, task] of (step.tasks ?? []).entries()) {
+        await perform(page, task.text);
+        await expect(panel.locator(".tasks li").nth(index), `${step.title}: ${task.text}`).toHaveClass(/done/);
+      }
+      const { question } = step;
+      if (question) {
+        const wrong = question.choices.find((choice) => !choice.right);
+        await panel.getByLabel(wrong?.text ?? "", { exact: true }).check();
+        await expect(panel.getByText("No.", { exact: false }).last()).toBeVisible();
+        const right = question.choices.find((choice) => choice.right);
+        await panel.getByLabel(right?.text ?? "", { exact: true }).check();
+        await expect(panel.getByText(right?.feedback ?? "")).toBeVisible();
+      }
+      const last = at === lesson.steps.length - 1;
+      await panel.getByRole("button", { name: last ? /Next lesson|Finish/ : "Next", exact: !last }).click();
+    }
+  });
+}

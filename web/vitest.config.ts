@@ -1,0 +1,4 @@
+// Unit tests of the logic without components.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({ test: { include: ["src/**/*.test.ts"], environment: "node" } });
