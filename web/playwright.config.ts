@@ -1,10 +1,14 @@
 // Tests of the built page in Chromium: `npm run build && npm run test:page`.
 import { defineConfig } from "@playwright/test";
 
-const PORT = 4287;
+// Each run has its own server, so that two checkouts can be tested at once. Workers inherit the variable.
+process.env.PAGE_PORT ??= String(20_000 + (process.pid % 20_000));
+const PORT = Number(process.env.PAGE_PORT);
 
 export default defineConfig({
   testDir: "tests",
+  // Playwright empties this folder; test-results itself has digests of `tools/page-samples`.
+  outputDir: "test-results/browser",
   timeout: 60_000,
   workers: 2,
   fullyParallel: true,
@@ -20,6 +24,6 @@ export default defineConfig({
   webServer: {
     command: `npx vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
     url: `http://127.0.0.1:${PORT}/`,
-    reuseExistingServer: true,
+    reuseExistingServer: false,
   },
 });
