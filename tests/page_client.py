@@ -37,7 +37,7 @@ class Page:
 
     def __init__(self, url: str, **options: Any) -> None:
         """Connects to the server at the URL that it prints."""
-        live = url.replace("http://", "ws://").replace("/?", "/live?")
+        live = url.partition("#")[0].replace("http://", "ws://").replace("/?", "/live?")
         self._open = ExitStack()
         opening = connect(live, open_timeout=10, close_timeout=2, compression=None, proxy=None, **options)
         self.socket: ClientConnection = self._open.enter_context(opening)

@@ -412,7 +412,12 @@ def test_an_emulator_without_counters_has_no_samples() -> None:
         def snapshot(self) -> dict[str, object]:
             return {"elapsed_s": 0.0, "links": []}
 
-    live = LiveNetwork(Scenario.parse(TWO).core, Emulator(), LinkControl(NetworkLinks()))  # type: ignore[arg-type]
+    class Connections:
+        def look(self, _time: float, _sampler: object) -> list[dict[str, object]]:
+            return []
+
+    scenario, control = Scenario.parse(TWO).core, LinkControl(NetworkLinks())
+    live = LiveNetwork(scenario, Emulator(), control, Connections())  # type: ignore[arg-type]
     moment = live.look()
     assert moment.rows == []
     assert len(moment.directions) == 4 * len(DIRECTION_FIELDS)
@@ -451,13 +456,11 @@ def test_missing_numbers_are_null() -> None:
     assert json.loads(text)["directions"] == [None, None, 2.0]
 
 
-def test_a_control_reports_changes_to_the_console_and_the_page() -> None:
-    control, heard = LinkControl(NetworkLinks()), []
-    control.listen(lambda *change: heard.append(change))
+def test_the_console_and_the_page_know_the_same_states() -> None:
+    control = LinkControl(NetworkLinks())
     control.set_state("wifi", "silent")
     control.set_quantity("lte", "rate", "2Mbit")
     assert control.states() == {"wifi": "silent", "lte": "up"}
-    assert heard == [("wifi", "up", "false"), ("lte", "rate", "2Mbit")]
 
 
 def test_a_missing_page_names_the_command(tmp_path: Path) -> None:

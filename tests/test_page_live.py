@@ -227,3 +227,28 @@ def test_sockets_of_a_namespace_are_read() -> None:
     assert opened.token is None
     assert opened.srtt is not None
     assert opened.cwnd >= opened.mss > 0
+
+
+def test_a_run_on_our_stack_shows_its_subflows(tmp_path: Path) -> None:
+    (tmp_path / "wire.toml").write_text(
+        'duration = "4s"\nsample = "200ms"\n[paths.wifi]\nrate = "8Mbit"\nrtt = "20ms"\n'
+        '[paths.lte]\nrate = "4Mbit"\nrtt = "40ms"\n[flows.both]\n[flows.back]\ndirection = "download"\n',
+        encoding="utf-8",
+    )
+    arguments = command(built(tmp_path / "page"), "run", "wire.toml", "--backend", "wire", "--page", "--no-browser")
+    with started(arguments, tmp_path) as (_, url), Page(url) as page:
+        loaded = page.next()["loaded"]["description"]
+        assert [flow["sender"] for flow in loaded["flows"]] == ["client", "server"]
+        rows: set[tuple[int, int, str]] = set()
+        best: list[dict[str, Any]] = []
+        while not (frame := page.next()).get("finished"):
+            samples = frame["samples"]
+            names = [loaded["metrics"][number]["name"] for number in samples["metric"]]
+            rows |= set(zip(samples["flow"], samples["path"], names, strict=True))
+            if all(len(flow["subflows"]) == 2 for flow in frame["flows"]):
+                best = frame["flows"]
+        assert {subflow["path"] for flow in best for subflow in flow["subflows"]} == {WIFI, LTE}
+        assert all(flow["received"] > 0 and flow["multipath"] for flow in best)
+        for flow in (0, 1):
+            for path in (WIFI, LTE):
+                assert {(flow, path, name) for name in ("cwnd", "srtt", "goodput", "throughput")} <= rows

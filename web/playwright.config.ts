@@ -7,8 +7,6 @@ const PORT = Number(process.env.PAGE_PORT);
 
 export default defineConfig({
   testDir: "tests",
-  // Playwright empties this folder; test-results itself has digests of `tools/page-samples`.
-  outputDir: "test-results/browser",
   timeout: 60_000,
   workers: 2,
   fullyParallel: true,

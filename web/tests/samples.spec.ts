@@ -17,7 +17,7 @@ const package_ = (name: string) => readFileSync(new URL(`../pkg/${name}`, import
 
 test("the samples of the gallery and of the examples equal those of the native simulator", async ({ page }) => {
   test.setTimeout(180_000);
-  const runs = JSON.parse(readFileSync(new URL("../test-results/native.json", import.meta.url), "utf8")) as Run[];
+  const runs = JSON.parse(readFileSync(new URL("../native-samples.json", import.meta.url), "utf8")) as Run[];
   expect(runs.length).toBeGreaterThanOrEqual(20);
   expect(runs.some((run) => run.toml.includes("[stations."))).toBe(true);
   await page.route("**/*", (route) => {

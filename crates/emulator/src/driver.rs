@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub elapsed: Duration,
     /// Counters, by link of the scenario.
     pub links: Vec<LinkCounters>,
+    /// Current parameters of both directions of each link, in the order of `links`.
+    pub parameters: Vec<[netsim::Parameters; 2]>,
     /// Use of both directions of each link, in the order of `links`.
     pub uses: Vec<[netsim::LinkUse; 2]>,
     /// Delay from the due time of packets until they are written.
@@ -285,6 +287,7 @@ impl Loop {
         Snapshot {
             elapsed: now.since(Instant::ZERO),
             links: (0..self.links).filter_map(|link| self.emulation.counters(link)).collect(),
+            parameters: (0..self.links).filter_map(|link| self.emulation.parameters(link)).collect(),
             uses: (0..self.links).filter_map(|link| self.emulation.link_use(link)).collect(),
             lateness: self.lateness.spread(),
             turns: self.turns.spread(),

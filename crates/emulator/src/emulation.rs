@@ -210,6 +210,13 @@ impl Emulation {
         Some([id.forward(), id.backward()].map(|direction| self.network.link_use(direction)))
     }
 
+    /// Current parameters of both directions of a link, by its index in the scenario.
+    #[must_use]
+    pub fn parameters(&self, link: usize) -> Option<[netsim::Parameters; 2]> {
+        let id = *self.wiring.links().get(link)?;
+        Some([id.forward(), id.backward()].map(|direction| self.network.parameters(direction).clone()))
+    }
+
     /// Packets without a destination, such as router solicitations of kernels.
     #[must_use]
     pub fn ignored(&self) -> u64 {

@@ -8,6 +8,8 @@ pub mod application;
 mod baselines;
 mod classes;
 pub mod cli;
+mod columns;
+mod description;
 pub mod events;
 mod export;
 mod flow_config;
@@ -23,6 +25,7 @@ pub mod wiring;
 pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};
+pub use description::described;
 pub use export::{export, write_samples};
 pub use flow_config::flow_config;
 pub use mptcp_clock::{Duration, Instant, Rng};

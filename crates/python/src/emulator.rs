@@ -13,7 +13,7 @@ use mptcp_emulator::{
     Attachment, Control, Driver, Emulation, EmulatorError, Recording, Snapshot, Spread, wire,
 };
 use mptcp_lab::measurements::Measurements;
-use mptcp_lab::netsim::Counters;
+use mptcp_lab::netsim::{Counters, Parameters, Rate};
 use mptcp_live::{Offload, Tun, namespace};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -63,9 +63,11 @@ impl Emulator {
         let table = PyDict::new(py);
         table.set_item("elapsed_s", snapshot.elapsed.as_secs_f64())?;
         let mut rows = Vec::new();
-        for (link, counters) in self.scenario.links.iter().zip(&snapshot.links) {
-            for (direction, counters) in ["forward", "backward"].into_iter().zip(counters) {
-                rows.push(link_row(py, &link.name, direction, counters)?);
+        let states = snapshot.links.iter().zip(&snapshot.parameters);
+        for (link, (counters, parameters)) in self.scenario.links.iter().zip(states) {
+            let state = counters.iter().zip(parameters);
+            for (direction, state) in ["forward", "backward"].into_iter().zip(state) {
+                rows.push(link_row(py, &link.name, direction, state)?);
             }
         }
         table.set_item("links", PyList::new(py, rows)?)?;
@@ -277,6 +279,18 @@ impl Emulator {
         self.table(py, &driver.snapshot()).map(Some)
     }
 
+    /// The connections of each host, in the order of `hosts`; empty unless the emulator runs over this stack.
+    fn connections<'py>(&self, py: Python<'py>) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+        let hosts = match &*self.state() {
+            State::Running(_, Outside::Ours(hosts)) => Arc::clone(hosts),
+            _ => return Ok(Vec::new()),
+        };
+        let rows = |host: Vec<mptcp_live::ConnectionInfo>| {
+            host.iter().map(|info| crate::live::connection_row(py, info)).collect::<PyResult<Vec<_>>>()
+        };
+        hosts.connections().into_iter().map(rows).collect()
+    }
+
     /// Whether packets are forwarded. After an unexpected end, `stop` raises the error.
     fn is_running(&self) -> bool {
         matches!(&*self.state(), State::Running(driver, _) if driver.is_running())
@@ -346,7 +360,7 @@ fn link_row<'py>(
     py: Python<'py>,
     link: &str,
     direction: &str,
-    counters: &Counters,
+    (counters, parameters): (&Counters, &Parameters),
 ) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("link", link)?;
@@ -360,5 +374,10 @@ fn link_row<'py>(
     row.set_item("random_losses", counters.lost_frames)?;
     row.set_item("flushed", counters.flushed_frames)?;
     row.set_item("queue_bytes", counters.backlog_bytes)?;
+    row.set_item("queue_frames", counters.backlog_frames)?;
+    row.set_item("rate", parameters.rate.map(Rate::bits_per_second))?;
+    row.set_item("delay_s", parameters.delay.as_secs_f64())?;
+    row.set_item("loss", parameters.loss.mean())?;
+    row.set_item("up", parameters.up)?;
     Ok(row)
 }

@@ -46,6 +46,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
         module.add_class::<live::MptcpListener>()?;
         module.add_class::<live::MptcpStream>()?;
     }
+    module.add_function(wrap_pyfunction!(scenario::describe, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::nearest_word, module)?)?;

@@ -275,6 +275,12 @@ pub(crate) fn nearest_word(word: &str, choices: Vec<String>) -> Option<String> {
     lab::nearest_word(word, choices.iter().map(String::as_str)).map(str::to_owned)
 }
 
+/// JSON of the network and the flows of a scenario, for the page: `Description` in `web/src/engine/types.ts`.
+#[pyfunction]
+pub(crate) fn describe(scenario: &Scenario) -> String {
+    mptcp_lab::described(&scenario.inner).to_string()
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 pub(crate) fn json_schema() -> String {

@@ -2,14 +2,13 @@
 //!
 //! Owns the conversion to typed arrays and JSON, and nothing else. Errors are JSON of a `Problem`.
 
-use mptcp_lab::Registry;
+use mptcp_lab::{Registry, described};
 use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
 use crate::action::Action;
 use crate::decode::decoded;
-use crate::description::described;
 use crate::run::{Problem, Run};
 use crate::state;
 
@@ -91,7 +90,7 @@ impl Simulation {
     /// JSON of the network and its flows.
     #[must_use]
     pub fn description(&self) -> String {
-        described(self.run.scenario(), self.run.world()).to_string()
+        described(self.run.scenario()).to_string()
     }
 
     /// Runs until a time, seconds, or to the end. Returns whether the end is not reached yet.

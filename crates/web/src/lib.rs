@@ -6,7 +6,6 @@
 
 pub mod action;
 pub mod decode;
-pub mod description;
 mod edit;
 mod interface;
 pub mod run;

@@ -134,7 +134,7 @@ def _watch(scenario: Scenario, given: argparse.Namespace) -> Callable[..., Abstr
         from mptcplab.backends.live_backend import WireLinks
 
         control = LinkControl(WireLinks(emulator, list(scenario.core.paths)), WireLinks.STATES)
-        with shown(given, LiveNetwork(scenario.core, emulator, control)):
+        with shown(given, LiveNetwork(scenario.core, emulator, control, None)):
             yield
 
     return kernel if given.backend == "kernel" else wire

@@ -7,16 +7,13 @@ dropped, and no host is notified). The console and the page share one control, s
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from mptcplab.util.user_input import choose
 
 STATES = ("down", "up", "silent")
 QUANTITIES = ("rate", "delay", "loss", "queue")
-
-Listener = Callable[[str, str, str], None]
-"""Receives a link, a key (`up` or a quantity) and its new value as text, after the change."""
 
 
 class NetworkLinks(Protocol):
@@ -45,11 +42,6 @@ class LinkControl:
         self.links = wires.links
         self._states = dict.fromkeys(wires.links, "up")
         self._lock = threading.Lock()
-        self._listeners: list[Listener] = []
-
-    def listen(self, listener: Listener) -> None:
-        """Calls `listener` after each change, on the thread of the change."""
-        self._listeners.append(listener)
 
     def states(self) -> dict[str, str]:
         """The state of each link: one of `STATES`."""
@@ -59,21 +51,14 @@ class LinkControl:
         """Sets one of `QUANTITIES` in the syntax of scenarios. Raises `ScenarioError` for an invalid value."""
         with self._lock:
             self.wires.set_link(link, key, value)
-            self._notify(link, key, value)
 
     def set_state(self, link: str, state: str) -> None:
         """Sets one of the possible states. Raises `BadResult` for another one."""
         choose(state, self.possible, "state of a link")
         with self._lock:
             before, self._states[link] = self._states[link], state
-            up = "true" if state == "up" else "false"
-            self.wires.set_link(link, "up", up)
+            self.wires.set_link(link, "up", "true" if state == "up" else "false")
             if state == "down" and before != "down":
                 self.wires.set_up(link, up=False)
             elif state != "down" and before == "down":
                 self.wires.set_up(link, up=True)
-            self._notify(link, "up", up)
-
-    def _notify(self, link: str, key: str, value: str) -> None:
-        for listener in self._listeners:
-            listener(link, key, value)

@@ -6,16 +6,15 @@ Owns the conversion of the emulator's counters. Changes are applied by `LinkCont
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mptcplab import _core
 from mptcplab.page import description
-from mptcplab.page.link_values import DIRECTIONS, LinkValues
 from mptcplab.page.live_source import Moment
 from mptcplab.page.messages import LinkChange, Refused
+from mptcplab.page.own_stack import EMPTY, FIRST_PORT, OwnFlows
 from mptcplab.page.sampling import Sampler
 from mptcplab.util.user_input import BadResult
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from mptcplab.emulation.emulated_network import Network
     from mptcplab.emulation.link_control import LinkControl
 
-FIRST_PORT = 5001
-"""Port of the first flow of `run --backend kernel`; the others follow (crates/emulator/src/flows)."""
+DIRECTIONS = ("forward", "backward")
 
 
 class Connections(Protocol):
@@ -34,8 +32,8 @@ class Connections(Protocol):
         """`FlowView` of types.ts for each flow; adds samples if `sampler` is given."""
 
 
-class NoConnections:
-    """Flows whose state cannot be read."""
+class Unreadable:
+    """Flows whose sockets this system does not list."""
 
     def __init__(self, count: int) -> None:
         """For this number of flows."""
@@ -43,9 +41,7 @@ class NoConnections:
 
     def look(self, _time: float, _sampler: Sampler | None) -> list[dict[str, Any]]:
         """Flows without data and subflows."""
-        empty = {"written": 0, "received": 0, "sendQueue": 0, "peerWindow": 0, "outOfOrder": 0, "receiveBuffer": 0}
-        state = {"finished": False, "multipath": False, "fellBack": None}
-        return [{**empty, **state, "subflows": []} for _ in range(self._count)]
+        return [EMPTY] * self._count
 
 
 class LiveNetwork:
@@ -56,10 +52,10 @@ class LiveNetwork:
         scenario: _core.Scenario,
         emulator: _core.Emulator,
         control: LinkControl,
-        connections: Connections | None = None,
+        connections: Connections | None,
         policies: Mapping[str, str] | None = None,
     ) -> None:
-        """Shows this network; without `connections`, only its links.
+        """Shows this network; without `connections`, the flows are those of mptcplab's stack.
 
         `policies` replaces `scheduler` and `congestion` of all flows, where the kernel's apply.
         """
@@ -70,12 +66,11 @@ class LiveNetwork:
             flow.update(policies or {})
         self._paths = table["paths"]
         self._flows = len(table["flows"])
-        self._connections = connections or NoConnections(self._flows)
-        self._values = LinkValues(table, tomllib.loads(self._loaded["toml"]))
+        senders = [flow["sender"] for flow in table["flows"]]
+        self._connections = connections or OwnFlows(emulator, senders, self._paths)
         self._sampler = Sampler(table["sample"])
         self.links = list(control.links)
         self.changes = 0
-        control.listen(self._values.change)
 
     def loaded(self) -> dict[str, Any]:
         """Scenario and description."""
@@ -86,24 +81,12 @@ class LiveNetwork:
         now = self._emulator.snapshot()
         time = 0.0 if now is None else now["elapsed_s"]
         counters = {} if now is None else {(row["link"], row["direction"]): row for row in now["links"]}
-        values = self._values.at(time)
         # The emulator counts nothing before its first turn.
         is_due = bool(counters) and self._sampler.begin(time)
         directions: list[float] = []
         for number, link in enumerate(self._paths):
             for direction in DIRECTIONS:
-                value, row = values[link, direction], counters.get((link, direction))
-                directions += [
-                    row["queue_bytes"] if row else 0,
-                    math.nan,
-                    value.rate,
-                    value.delay,
-                    value.loss,
-                    float(value.up),
-                    row["queue_drops"] if row else 0,
-                    row["random_losses"] if row else 0,
-                    row["sent_bytes"] if row else 0,
-                ]
+                directions += _values(counters.get((link, direction)))
             if is_due:
                 self._sample_link(number, link, counters)
         flows = self._connections.look(time, self._sampler if is_due else None)
@@ -138,6 +121,24 @@ class LiveNetwork:
                 self._control.set_state(change.link, state)
         except (_core.ScenarioError, BadResult) as error:
             raise Refused(f"link {change.link}: {error}") from error
+
+
+def _values(row: _core.EmulatedLinkRow | None) -> list[float]:
+    """`DIRECTION_FIELDS` of types.ts for one direction."""
+    if row is None:
+        return [0, 0, math.nan, math.nan, math.nan, 1, 0, 0, 0]
+    rate, loss = row["rate"], row["loss"]
+    return [
+        row["queue_bytes"],
+        row["queue_frames"],
+        math.nan if rate is None else rate,
+        row["delay_s"],
+        math.nan if loss is None else loss,
+        float(row["up"]),
+        row["queue_drops"],
+        row["random_losses"],
+        row["sent_bytes"],
+    ]
 
 
 def _state(change: LinkChange) -> str | None:
@@ -200,7 +201,7 @@ def _sockets(network: Network, flows: Sequence[Any]) -> Iterator[Connections]:
             diags = opened({host.name: host.namespace.name for host in network.hosts})
         except OSError:
             # The kernel has no sock_diag: the page shows the links only.
-            yield NoConnections(len(flows))
+            yield Unreadable(len(flows))
             return
         for diag in diags.values():
             stack.callback(diag.close)

@@ -1,6 +1,6 @@
 """A connection of mptcplab's own stack on TUN devices, as the page shows it (`mptcplab send` and `receive`).
 
-Owns the conversion of `ConnectionInfo`. Each device is a link between this host and its peer. Its rate and delay are
+Each device is a link between this host and its peer. Its rate and delay are
 unknown. A person can only set a device down or up, which the peer learns by REMOVE_ADDR.
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab import _core
 from mptcplab.page.live_source import Moment
 from mptcplab.page.messages import LinkChange, Refused
+from mptcplab.page.own_stack import EMPTY, sample, view
 from mptcplab.page.sampling import Sampler
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from mptcplab.live.driver import Config, Driver
 
 HERE, PEER = "this host", "peer"
-ESTABLISHED = "ESTAB"
 
 
 class LiveTransfer:
@@ -74,35 +74,15 @@ class LiveTransfer:
             for count in (sent, received):
                 unknown = math.nan
                 directions += [0, 0, unknown, unknown, unknown, float(self._up[link]), 0, 0, count]
-        if info is not None and is_due:
-            self._sample(info)
-        flows = [_view(info, self._paths, sending=self._sending)]
+        flows = [EMPTY]
+        if info is not None:
+            flows = [view(info, self._path, sending=self._sending)]
+            if is_due:
+                sample(self._sampler, 0, len(self.links), info, self._path, sending=self._sending)
         return Moment(now, directions, flows, self._sampler.rows() if is_due else [])
 
-    def _sample(self, info: ConnectionInfo) -> None:
-        sampler, everything = self._sampler, len(self.links)
-        for number in range(everything):
-            mine = [one for one in info["paths"] if self._paths.get(one["interface"]) == number]
-            if not mine:
-                continue
-            sampler.rate(0, number, "throughput", sum(one["bytes_sent"] for one in mine))
-            sampler.rate(0, number, "goodput", sum(self._arrived(one) for one in mine))
-            sampler.value(0, number, "retransmits", sum(one["total_retrans"] for one in mine))
-            for one in mine:
-                if one["state"] == ESTABLISHED:
-                    sampler.value(0, number, "cwnd", one["snd_cwnd"])
-                    sampler.value(0, number, "ssthresh", one["snd_ssthresh"])
-                    sampler.value(0, number, "srtt", one["rtt_s"])
-                    sampler.value(0, number, "rttvar", one["rttvar_s"])
-                    sampler.value(0, number, "in_flight", one["in_flight"])
-        sampler.rate(0, everything, "goodput", info["bytes_acked" if self._sending else "bytes_received"])
-        sampler.value(0, everything, "send_queue", info["send_queue"])
-        sampler.value(0, everything, "receive_window", info["peer_window"])
-        sampler.value(0, everything, "out_of_order", info["bytes_out_of_order"])
-        sampler.value(0, everything, "reinjected", info["bytes_retrans"])
-
-    def _arrived(self, one: SubflowInfo) -> int:
-        return one["bytes_acked"] if self._sending else one["bytes_received"]
+    def _path(self, one: SubflowInfo) -> int | None:
+        return self._paths.get(one["interface"])
 
     def change(self, change: LinkChange) -> None:
         """Sets a device down or up."""
@@ -117,39 +97,6 @@ class LiveTransfer:
             if self.links[path] == change.link:
                 self._driver.set_interface(interface, up=wanted)
         self._up[change.link] = wanted
-
-
-def _view(info: ConnectionInfo | None, paths: dict[int, int], *, sending: bool) -> dict[str, Any]:
-    """`FlowView` of types.ts."""
-    if info is None:
-        empty = {"written": 0, "received": 0, "sendQueue": 0, "peerWindow": 0, "outOfOrder": 0, "receiveBuffer": 0}
-        return {**empty, "finished": False, "multipath": False, "fellBack": None, "subflows": []}
-    done = info["bytes_acked" if sending else "bytes_received"]
-    return {
-        "written": info["bytes_written"] if sending else done,
-        "received": done,
-        "sendQueue": info["send_queue"],
-        "peerWindow": info["peer_window"],
-        "outOfOrder": info["bytes_out_of_order"],
-        "receiveBuffer": info["receive_buffer"],
-        "finished": info["closed"] is not None,
-        "multipath": info["mode"] == "mptcp" and not info["fallback"],
-        "fellBack": "fell back to TCP" if info["fallback"] else None,
-        "subflows": [_subflow(one, paths[one["interface"]]) for one in info["paths"] if one["state"] == ESTABLISHED],
-    }
-
-
-def _subflow(one: SubflowInfo, path: int) -> dict[str, Any]:
-    return {
-        "path": path,
-        "cwnd": one["snd_cwnd"],
-        "ssthresh": one["snd_ssthresh"],
-        "inFlight": one["in_flight"],
-        "srtt": one["rtt_s"],
-        "minRtt": one["min_rtt_s"],
-        "backup": one["backup"],
-        "limit": "window" if one["in_flight"] >= one["snd_cwnd"] else None,
-    }
 
 
 def _description(links: list[str], config: Config, *, sending: bool) -> dict[str, Any]:

@@ -80,8 +80,9 @@ class PageServer:
 
     @property
     def url(self) -> str:
-        """The URL with the token, once the server listens."""
-        return f"http://{security.ADDRESS}:{self._port}/?token={self._token}"
+        """The URL with the token, once the server listens. Its fragment tells the page that the run is live."""
+        fragment = "" if self._source is None else "#live"
+        return f"http://{security.ADDRESS}:{self._port}/?token={self._token}{fragment}"
 
     @property
     def token(self) -> str:
@@ -186,7 +187,9 @@ class PageServer:
         path, query = self._gate.check(request.path, host, origin)
         if path in (SCENARIO, LIVE):
             self._gate.check_token(query)
-        if path == SCENARIO and self._scenario is not None:
+        if path == SCENARIO:
+            if self._scenario is None:
+                return _body(b"", "text/plain", HTTPStatus.NO_CONTENT)
             return _body(messages.written(self._scenario).encode(), "application/json")
         if path == LIVE and self._shown is not None:
             if self._shown.clients >= security.MAX_CLIENTS:
@@ -358,10 +361,10 @@ async def _closed(server: Server) -> None:
             connection.transport.abort()
 
 
-def _body(data: bytes, content_type: str) -> Response:
+def _body(data: bytes, content_type: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
     length = str(len(data))
     headers = Headers({"Content-Type": content_type, "Content-Length": length, "Connection": "close"})
-    return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
+    return Response(status.value, status.phrase, headers, data)
 
 
 def _secured(_connection: ServerConnection, _request: Request, response: Response) -> None:

@@ -5,12 +5,12 @@ export interface Served {
   seed: number;
 }
 
-/** Null if the page was not opened with a token, or if the server has no scenario. Rejects if the server refuses. */
+/** Null if the page was not opened with a token, or if the server has no scenario (204). Rejects if the server refuses. */
 export async function servedScenario(page: { search: string; protocol: string }): Promise<Served | null> {
   const token = new URLSearchParams(page.search).get("token");
   if (!token || !page.protocol.startsWith("http")) return null;
   const response = await fetch(`scenario?token=${encodeURIComponent(token)}`);
-  if (response.status === 404) return null;
+  if (response.status === 204) return null;
   if (!response.ok) throw new Error(`the server refused to send the scenario: ${await response.text()}`);
   return (await response.json()) as Served;
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use mptcp_lab::mptcp::InterfaceId;
-use mptcp_live::{Driver, Interface, Pipe};
+use mptcp_live::{ConnectionInfo, Driver, Interface, Pipe};
 
 use crate::plan::{Host, Plan};
 use crate::ports::Attachment;
@@ -51,6 +51,12 @@ impl Hosts {
     /// The endpoint of a host, by index.
     pub(super) fn driver(&self, host: usize) -> Option<&Driver> {
         self.drivers.get(host)
+    }
+
+    /// The connections of each host.
+    #[must_use]
+    pub fn connections(&self) -> Vec<Vec<ConnectionInfo>> {
+        self.drivers.iter().map(Driver::connections).collect()
     }
 
     /// The interface of a link at a host that opens connections.

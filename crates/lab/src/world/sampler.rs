@@ -10,6 +10,7 @@ use netsim::{LinkId, Network};
 use super::apps::App;
 use super::host::{self, Host};
 use super::link_summaries;
+use crate::columns::numbered;
 use crate::measurements::{AbsentPath, FlowSummary, Measurements, Metric, PathSummary, Samples, quantiles};
 use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
@@ -104,17 +105,7 @@ pub(super) struct Sampler {
 
 impl Sampler {
     pub(super) fn new(scenario: &Scenario, links: &[LinkId]) -> Self {
-        let mut path_names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
-        for flow in &scenario.flows {
-            let Some(subflows) = flow.ports() else { continue };
-            let Some(first) = flow.paths.first() else { continue };
-            for number in 1..subflows {
-                let name = numbered(first, number as usize);
-                if !path_names.contains(&name) {
-                    path_names.push(name);
-                }
-            }
-        }
+        let path_names = scenario.path_names();
         let flows = scenario.flows.len();
         Self {
             samples: Samples::default(),
@@ -491,9 +482,4 @@ fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
     let total: f64 = busy.clone().map(|(_, span)| span.as_secs_f64()).sum();
     busy.map(|(limit, span)| (limit.name(), if total > 0.0 { span.as_secs_f64() / total } else { 0.0 }))
         .collect()
-}
-
-/// The name of subflow `number` of a path, if several subflows share its addresses: the second is `path#2`.
-pub(super) fn numbered(path: &str, number: usize) -> String {
-    if number == 0 { path.to_owned() } else { format!("{path}#{}", number + 1) }
 }

@@ -15,7 +15,8 @@ use netsim::{DirectionId, LinkId};
 use super::attribution::{Attribution, Cause, FullTimes, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
-use super::{ScheduledAction, World, sampler};
+use super::{ScheduledAction, World};
+use crate::columns::numbered;
 use crate::events::{Events, Filter};
 use crate::measurements::FlowSummary;
 use crate::scenario::Flow;
@@ -55,7 +56,7 @@ impl World {
         let known = self.sampler.path_names();
         let most = self.scenario.flows.iter().filter_map(Flow::ports).max().unwrap_or(1);
         let numbered = |name: &str| {
-            let further = (1..most as usize).map(|number| sampler::numbered(name, number));
+            let further = (1..most as usize).map(|number| numbered(name, number));
             further.map(|name| known.iter().position(|known| *known == name).map(|at| at as u16)).collect()
         };
         let links = &self.scenario.links;
@@ -67,7 +68,7 @@ impl World {
             numbered: flow.ports().is_some(),
         });
         let path = |name: &String| links.iter().position(|link| link.name == *name).map_or(0, |at| at as u16);
-        let names = self.node_names();
+        let names = self.scenario.node_names();
         let node =
             |name: &String| names.iter().position(|known| known == name).map_or(Row::NOWHERE, |at| at as u16);
         let lines = links.iter().enumerate();
@@ -107,21 +108,10 @@ impl World {
         own.map(|one| format!("{} ({})", one.name, one.what.kind())).collect()
     }
 
-    /// Hosts in order, then the other nodes.
-    pub(super) fn node_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.hosts.iter().map(|host| host.name.clone()).collect();
-        for end in self.scenario.links.iter().flat_map(|link| &link.ends) {
-            if !names.contains(end) {
-                names.push(end.clone());
-            }
-        }
-        names
-    }
-
     /// The recorded events; `None` without an observer.
     pub(super) fn events(&self) -> Option<Events> {
         let recorder = self.recorder.as_ref()?;
-        Some(Events { hosts: self.node_names(), columns: recorder.take() })
+        Some(Events { hosts: self.scenario.node_names(), columns: recorder.take() })
     }
 
     /// Routes of the data of each flow over each of its paths. Empty if nodes spread frames over several
@@ -150,8 +140,7 @@ impl World {
                 let (forth, back) = if upload { (out, back) } else { (back, out) };
                 let life = spec.start..spec.stop.unwrap_or(self.scenario.duration);
                 let route = Route::new(&self.scenario, forth, back, &life, at as u16);
-                let further =
-                    (1..spec.ports().unwrap_or(1)).map(|number| sampler::numbered(path, number as usize));
+                let further = (1..spec.ports().unwrap_or(1)).map(|number| numbered(path, number as usize));
                 for name in further.chain([path.clone()]) {
                     if let Some(known) = names.iter().position(|known| *known == name) {
                         routes.insert((flow as u16, known as u16), route.clone());

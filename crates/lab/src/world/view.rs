@@ -161,7 +161,7 @@ impl World {
     /// Names that the column `host` of events indexes.
     #[must_use]
     pub fn host_names(&self) -> Vec<String> {
-        self.node_names()
+        self.scenario.node_names()
     }
 
     /// Removes and returns the recorded events since the last call. Empty without [`Self::observe`].

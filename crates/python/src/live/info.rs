@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The dictionary of a connection. Times are seconds since the start of the driver.
-pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("at_s", info.at.as_secs_f64())?;
     row.set_item(

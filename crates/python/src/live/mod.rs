@@ -17,6 +17,7 @@ use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 
 pub(crate) use driver::Driver;
+pub(crate) use info::connection as connection_row;
 pub(crate) use listener::MptcpListener;
 pub(crate) use stream::MptcpStream;
 

@@ -1,34 +1,31 @@
-//! A scenario as the page shows it: `Description` in `web/src/engine/types.ts`.
+//! A scenario as the page in a browser shows it: JSON of `Description` in `web/src/engine/types.ts`.
 //!
-//! Owns the conversion to JSON. Every value comes from the resolved scenario.
+//! The simulator in the browser and the server of live connections both send it. Owns the conversion; every value comes
+//! from the resolved scenario.
 
-use mptcp_lab::measurements::Metric;
-use mptcp_lab::netsim::{Loss, QueueLimit};
-use mptcp_lab::scenario::{Flow, Link, LinkDirection, LinkKind, Scenario};
-use mptcp_lab::world::World;
+use netsim::{Loss, QueueLimit};
 use serde_json::{Value, json};
 
-/// The description of a scenario and of its world.
+use crate::measurements::Metric;
+use crate::scenario::{Flow, Link, LinkDirection, LinkKind, Scenario};
+
+/// The description of a scenario.
 #[must_use]
-pub fn described(scenario: &Scenario, world: &World) -> Value {
-    let mut nodes: Vec<(&str, &str)> = Vec::new();
-    for end in scenario.links.iter().flat_map(|link| &link.ends) {
-        if nodes.iter().any(|(known, _)| known == end) {
-            continue;
+pub fn described(scenario: &Scenario) -> Value {
+    let lone = scenario.cells.iter().map(|cell| &cell.access_point);
+    let mut names: Vec<&String> = Vec::new();
+    for name in scenario.links.iter().flat_map(|link| &link.ends).chain(lone) {
+        if !names.contains(&name) {
+            names.push(name);
         }
-        let is_host = scenario.flows.iter().any(|flow| flow.from == *end || flow.to == *end);
-        let is_access_point = scenario.cells.iter().any(|cell| cell.access_point == *end);
-        let kind = if is_host {
-            "host"
-        } else if is_access_point {
-            "access point"
-        } else {
-            "router"
-        };
-        nodes.push((end, kind));
     }
-    let nodes: Vec<Value> =
-        nodes.into_iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect();
+    let is_host = |name: &String| scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
+    let kind = |name: &String| match scenario.cells.iter().any(|cell| cell.access_point == *name) {
+        _ if is_host(name) => "host",
+        true => "access point",
+        false => "router",
+    };
+    let nodes: Vec<Value> = names.iter().map(|name| json!({ "name": name, "kind": kind(name) })).collect();
     let middleboxes: Vec<Value> = scenario
         .middleboxes
         .iter()
@@ -57,8 +54,8 @@ pub fn described(scenario: &Scenario, world: &World) -> Value {
         "flows": scenario.flows.iter().map(flow).collect::<Vec<_>>(),
         "middleboxes": middleboxes,
         "cells": cells,
-        "paths": world.path_names(),
-        "hosts": world.host_names(),
+        "paths": scenario.path_names(),
+        "hosts": scenario.node_names(),
         "metrics": metrics,
     })
 }
@@ -106,6 +103,6 @@ fn flow(flow: &Flow) -> Value {
         "scheduler": flow.scheduler.kind(),
         "congestion": flow.congestion.kind(),
         "start": flow.start.as_secs_f64(),
-        "stop": flow.stop.map(mptcp_lab::Duration::as_secs_f64),
+        "stop": flow.stop.map(mptcp_clock::Duration::as_secs_f64),
     })
 }
