@@ -1,7 +1,9 @@
 // Tests of the built page in Chromium: `npm run build && npm run test:page`.
 import { defineConfig } from "@playwright/test";
 
-const PORT = 4287;
+// Each run has its own server, so that two checkouts can be tested at once. Workers inherit the variable.
+process.env.PAGE_PORT ??= String(20_000 + (process.pid % 20_000));
+const PORT = Number(process.env.PAGE_PORT);
 
 export default defineConfig({
   testDir: "tests",
@@ -20,6 +22,6 @@ export default defineConfig({
   webServer: {
     command: `npx vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
     url: `http://127.0.0.1:${PORT}/`,
-    reuseExistingServer: true,
+    reuseExistingServer: false,
   },
 });

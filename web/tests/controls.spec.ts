@@ -30,6 +30,7 @@ test("time: keys", async ({ page }) => {
   await page.keyboard.press("Space");
   await expect.poll(() => seconds(page)).toBeGreaterThan(0.1);
   await page.keyboard.press("Space");
+  await page.waitForTimeout(150);
   const paused = await seconds(page);
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => seconds(page)).toBeCloseTo(paused + 1, 2);

@@ -42,7 +42,7 @@ export async function runTo(page: Page, time: number): Promise<void> {
   await expect.poll(() => seconds(page), { timeout: 30_000, intervals: [50] }).toBeGreaterThanOrEqual(time);
   // The run may end while the click is on its way: the button then says Replay, which must not be clicked.
   const pause = page.getByRole("button", { name: "Pause", exact: true });
-  if ((await pause.count()) > 0) await pause.click({ timeout: 1000 }).catch(() => {});
+  if ((await pause.count()) > 0) await pause.click({ timeout: 4000 }).catch(() => {});
   await expect(pause).toHaveCount(0);
 }
 

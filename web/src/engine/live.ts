@@ -87,6 +87,8 @@ class Live implements Source {
   private readonly waiting = new Map<number, { resolve: () => void; reject: (problem: Problem) => void }>();
   private nextId = 1;
   private closed = false;
+  /** Whether the last frame said that the run has ended; the server then closes the connection. */
+  private finished = false;
   /** Messages that arrive while a frame waits for the screen are kept in order. */
   private readonly frames: Frame[] = [];
   private scheduled = false;
@@ -150,6 +152,7 @@ class Live implements Source {
         this.onLoaded(message.loaded);
         break;
       case "frame":
+        this.finished = message.finished;
         this.frames.push(frameOf(message));
         this.schedule();
         break;
@@ -183,6 +186,6 @@ class Live implements Source {
   private lost(): void {
     for (const call of this.waiting.values()) call.reject({ ...REFUSED, message: LOST });
     this.waiting.clear();
-    if (!this.closed) this.onFailure(LOST);
+    if (!this.closed && !this.finished) this.onFailure(LOST);
   }
 }

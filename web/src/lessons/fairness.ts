@@ -121,13 +121,13 @@ export const fairness: Lesson = {
       ],
       setup: { scene: "uncoupled-cubic", speed: 2, panels: ["goodput", "cwnd", "queue", "limits"], tab: "why" },
       tasks: [
-        runUntil(8),
+        runUntil(18),
         {
           text: "Choose lia as congestion control of the flow mptcp.",
           done: (progress) =>
             progress.actions.some((action) => action.kind === "policy" && action.flow === "mptcp" && action.congestion === "lia"),
         },
-        runUntil(35),
+        runUntil(38),
       ],
     },
     {

@@ -172,7 +172,7 @@ function drawPackets(context: CanvasRenderingContext2D, scene: Scene): void {
     const direction = packets[at + 1] ?? 0;
     const place = packets[at + 2] ?? 0;
     const kind = packets[at + 3] ?? 0;
-    const colour = hueOfPacket(scene, packets[at + 4] ?? 0, packets[at + 5] ?? 0);
+    const colour = hueOfPacket(scene, link, kind, packets[at + 4] ?? 0, packets[at + 5] ?? 0);
     if (place <= -2) {
       if (!dense) drawWaiting(context, scene, line, link, direction, place, colour);
       continue;

@@ -1,6 +1,6 @@
 // All that one drawing of the network depends on, and the colours of packets.
 import type { Description, Frame } from "../engine/types";
-import { DIRECTION_STRIDE } from "../engine/types";
+import { DIRECTION_STRIDE, PACKET_KINDS } from "../engine/types";
 import { NONE, type History } from "../session/history";
 import { colourOf, type Colours, type Hues } from "../ui/palette";
 import type { Layout } from "./layout";
@@ -26,21 +26,30 @@ export interface Scene {
   now: number;
 }
 
+const ACKNOWLEDGEMENT = PACKET_KINDS.indexOf("acknowledgement");
 export const FLASH_TIME = 500;
 const MOST_FLASHES = 60;
 
-export function hueOfSubflow(scene: Scene, flow: number, subflow: number): number {
-  const { description, frame, history, hues } = scene;
+/** The colour of a packet on a link. On an access link of the flow, the link decides; elsewhere the subflow. */
+export function hueOfPacket(scene: Scene, link: number, kind: number, flow: number, subflow: number): string {
+  const { description, frame, history, hues, colours } = scene;
   const info = description.flows[flow];
-  if (!info) return -1;
-  const path =
-    history.pathOfSubflow.get(flow * 65536 + subflow) ?? frame.flows[flow]?.subflows[subflow]?.path ?? NONE;
-  const name = description.paths[path] ?? info.paths[0];
-  return name === undefined ? -1 : hues.of(info.name, name);
-}
-
-export function hueOfPacket(scene: Scene, flow: number, subflow: number): string {
-  return colourOf(scene.colours, flow === NONE ? -1 : hueOfSubflow(scene, flow, subflow));
+  if (!info) return colours.unknown;
+  const access = description.links[link]?.name ?? "";
+  const bySender = kind !== ACKNOWLEDGEMENT;
+  // A receiver in a general topology names its own links, which have no colour; then the number of the sender decides.
+  for (const side of [bySender, true]) {
+    const path = history.pathOf(flow, side, subflow) ?? NONE;
+    const name = description.paths[path];
+    if (name === undefined) continue;
+    const hue = hues.of(info.name, name);
+    if (hue < 0) continue;
+    if (info.paths.includes(access) && name.split("#")[0] !== access) break;
+    return colourOf(colours, hue);
+  }
+  const shown = frame.flows[flow]?.subflows[subflow]?.path ?? NONE;
+  const name = info.paths.includes(access) ? access : (description.paths[shown] ?? info.paths[0]);
+  return colourOf(colours, name === undefined ? -1 : hues.of(info.name, name));
 }
 
 /** The value of a direction of a link; NaN before the first frame. */

@@ -32,8 +32,8 @@ export class History {
   recent: Notable[] = [];
   /** Number of events of each kind since the start. */
   readonly counts = new Map<string, number>();
-  /** Path by flow and subflow: `flow * 65536 + subflow`. */
-  readonly pathOfSubflow = new Map<number, number>();
+  /** Path by flow, side and subflow. Each host numbers the subflows in its own order. */
+  private readonly pathOfSubflow = new Map<number, number>();
   private flows = 0;
   private paths = 0;
   /** By flow, the index of its sending host in the column `host`. */
@@ -72,6 +72,11 @@ export class History {
     return this.samples.column(History.key(flow ?? this.flows, path ?? this.paths, metric));
   }
 
+  /** The path of a subflow, by the number that one of the hosts gave it. */
+  pathOf(flow: number, bySender: boolean, subflow: number): number | undefined {
+    return this.pathOfSubflow.get(subflowKey(flow, bySender, subflow));
+  }
+
   private addSamples(samples: Samples): void {
     const { time, flow, path, metric, value } = samples;
     for (let row = 0; row < time.length; row += 1) {
@@ -91,10 +96,13 @@ export class History {
       const path = events.path[row] ?? NONE;
       const subflow = events.subflow[row] ?? NONE;
       this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
-      if (flow !== NONE && path !== NONE && subflow !== NONE) this.pathOfSubflow.set(flow * 65536 + subflow, path);
+      const bySender = (events.host[row] ?? NONE) === this.senders[flow];
+      if (flow !== NONE && path !== NONE && subflow !== NONE) {
+        this.pathOfSubflow.set(subflowKey(flow, bySender, subflow), path);
+      }
       const what = words[events.what[row] ?? 0] ?? "";
       // The receiver of a bulk flow has limits too, but nothing to send.
-      if ((events.host[row] ?? NONE) !== this.senders[flow]) continue;
+      if (!bySender) continue;
       const sent = SENT_KINDS.indexOf(kind as (typeof SENT_KINDS)[number]);
       if (sent >= 0) {
         this.sent.push(time, events.numbers[0][row] ?? 0, events.numbers[1][row] ?? 0, flow, path, sent);
@@ -112,6 +120,10 @@ export class History {
     if (this.recent.length > RECENT) this.recent = this.recent.slice(-RECENT);
     return fresh;
   }
+}
+
+function subflowKey(flow: number, bySender: boolean, subflow: number): number {
+  return (2 * flow + (bySender ? 1 : 0)) * 65536 + subflow;
 }
 
 function isNotable(kind: string): boolean {

@@ -86,8 +86,8 @@ export class Session {
   async load(toml: string, seed = this.seed): Promise<boolean> {
     return this.during(LOADING, async () => {
       this.pause();
-      this.ghosts = [];
       await this.source.load(toml, seed);
+      this.ghosts = [];
       this.seed = seed;
       this.original = toml;
       this.selection = null;
@@ -99,7 +99,6 @@ export class Session {
 
   async edit(toml: string): Promise<boolean> {
     return this.during("Applying", async () => {
-      this.ghosts = [];
       await this.source.edit(toml);
       this.failure = null;
       this.announcer.say("Scenario applied.");
@@ -195,6 +194,7 @@ export class Session {
     const fresh = this.history.add(frame);
     const ended = frame.finished && !this.frame?.finished;
     this.frame = frame;
+    if (!frame.finished) this.endedAt = -Infinity;
     if (ended) {
       // Otherwise the run would go on at its old speed after a jump back.
       this.pause();
