@@ -2,6 +2,7 @@
 //!
 //! Owns the conversion to typed arrays and JSON, and nothing else. Errors are JSON of a `Problem`.
 
+use mptcp_lab::measurements::Samples;
 use mptcp_lab::{Registry, described};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,15 +54,6 @@ pub struct Simulation {
     run: Run,
     samples: Samples,
     events: mptcp_lab::mptcp::observe::Columns,
-}
-
-#[derive(Debug, Default)]
-struct Samples {
-    time: Vec<f64>,
-    flow: Vec<u16>,
-    path: Vec<u16>,
-    metric: Vec<u8>,
-    value: Vec<f64>,
 }
 
 impl Simulation {
@@ -174,15 +166,7 @@ impl Simulation {
 
     /// Collects the rows since the last call, which the getters below return.
     pub fn collect(&mut self) {
-        let rows = self.run.new_rows();
-        let samples = self.run.world().samples();
-        self.samples = Samples {
-            time: samples.time[rows.clone()].to_vec(),
-            flow: samples.flow[rows.clone()].to_vec(),
-            path: samples.path[rows.clone()].to_vec(),
-            metric: samples.metric[rows.clone()].to_vec(),
-            value: samples.value[rows].to_vec(),
-        };
+        self.samples = self.run.world_mut().take_samples();
         self.events = self.run.world_mut().take_events();
     }
 
@@ -294,9 +278,11 @@ impl Simulation {
     }
 
     /// The samples from the start until now as CSV.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        self.run.csv()
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn csv(&self) -> Result<String, JsValue> {
+        self.run.csv().map_err(|problem| thrown(&problem))
     }
 
     /// JSON of the comparisons with plain TCP, in order: `{flow, path}`.

@@ -85,8 +85,6 @@ pub struct Run {
     seed: u64,
     world: World,
     reached: Instant,
-    /// Samples that were handed out.
-    rows: usize,
 }
 
 impl Run {
@@ -101,7 +99,7 @@ impl Run {
 
     fn of(text: String, scenario: Scenario, seed: u64) -> Result<Self, Problem> {
         let world = observed(&scenario, seed)?;
-        Ok(Self { text, scenario, seed, world, reached: Instant::ZERO, rows: 0 })
+        Ok(Self { text, scenario, seed, world, reached: Instant::ZERO })
     }
 
     /// The text of the scenario, with all changes.
@@ -174,7 +172,7 @@ impl Run {
     /// None in practice: the scenario has run before.
     pub fn restart(&mut self) -> Result<(), Problem> {
         self.world = observed(&self.scenario, self.seed)?;
-        (self.reached, self.rows) = (Instant::ZERO, 0);
+        self.reached = Instant::ZERO;
         Ok(())
     }
 
@@ -202,12 +200,6 @@ impl Run {
         self.edit(&text.map_err(|error| Problem::new(error.0))?)
     }
 
-    /// Rows of samples that were not handed out yet.
-    pub fn new_rows(&mut self) -> std::ops::Range<usize> {
-        let all = self.world.samples().time.len();
-        std::mem::replace(&mut self.rows, all)..all
-    }
-
     /// A pcapng file of all interfaces from the start until now, at most 64 MiB.
     ///
     /// # Errors
@@ -220,16 +212,20 @@ impl Run {
         Ok(world.captured().unwrap_or_default().to_vec())
     }
 
-    /// The samples as CSV, as `mptcplab run --format csv` writes them.
-    #[must_use]
-    pub fn csv(&self) -> String {
+    /// All samples until now as CSV, as `mptcplab run --format csv` writes them. Simulates the run again, because the
+    /// world has handed its samples out.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn csv(&self) -> Result<String, Problem> {
+        let mut world = World::new(&self.scenario, self.seed).map_err(RunError::from)?;
+        world.advance(self.reached)?;
         let mut out = Vec::new();
         let flows: Vec<String> = self.scenario.flows.iter().map(|flow| flow.name.clone()).collect();
         let who = format!("{},{},", self.scenario.name, self.seed);
-        let (samples, paths) = (self.world.samples(), self.world.path_names());
         // Writing to memory succeeds.
-        let _ = mptcp_lab::write_samples(&mut out, &who, samples, &flows, paths);
-        String::from_utf8_lossy(&out).into_owned()
+        let _ = mptcp_lab::write_samples(&mut out, &who, world.samples(), &flows, world.path_names());
+        Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
     /// Sentences about what limits each flow so far; empty for a flow without data.
@@ -261,7 +257,7 @@ impl GhostRun {
     pub fn start(&self) -> Result<Run, Problem> {
         let world = World::new(&self.scenario, self.seed).map_err(RunError::from)?;
         let (scenario, seed) = (self.scenario.clone(), self.seed);
-        Ok(Run { text: String::new(), scenario, seed, world, reached: Instant::ZERO, rows: 0 })
+        Ok(Run { text: String::new(), scenario, seed, world, reached: Instant::ZERO })
     }
 }
 

@@ -125,3 +125,17 @@ fn a_step_processes_one_event() {
     run.advance(f64::INFINITY).expect("it ends");
     assert!(!run.step().expect("it has ended"));
 }
+
+#[test]
+fn samples_are_handed_out_once_and_the_table_has_all() {
+    let mut run = Run::load(TEXT, 3).expect("a scenario");
+    let mut rows = 0;
+    for second in 1..=4 {
+        run.advance(f64::from(second)).expect("it runs");
+        rows += run.world_mut().take_samples().time.len();
+        assert!(run.world().samples().time.is_empty());
+    }
+    let csv = run.csv().expect("it runs");
+    assert_eq!(csv.lines().count(), 1 + rows);
+    assert!(csv.lines().last().is_some_and(|line| line.contains(",4,")), "{csv}");
+}

@@ -134,6 +134,11 @@ impl Sampler {
         &self.samples
     }
 
+    /// Removes and returns the samples so far.
+    pub(super) fn take_samples(&mut self) -> Samples {
+        std::mem::take(&mut self.samples)
+    }
+
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.samples.time.len()

@@ -146,10 +146,16 @@ impl World {
         Some(if backward { link.backward() } else { link.forward() })
     }
 
-    /// The samples so far.
+    /// The samples so far, without those that [`Self::take_samples`] removed.
     #[must_use]
     pub fn samples(&self) -> &Samples {
         self.sampler.samples()
+    }
+
+    /// Removes and returns the samples since the last call, so that a long run needs no more memory than a short one.
+    /// [`Self::finish`] returns only later ones.
+    pub fn take_samples(&mut self) -> Samples {
+        self.sampler.take_samples()
     }
 
     /// Names that the columns `path` of samples and events index.
