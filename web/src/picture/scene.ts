@@ -24,6 +24,8 @@ export interface Scene {
   hovered: string | null;
   selected: string | null;
   now: number;
+  /** Whether nothing may fade or pulse, as the reader asked the system. */
+  still: boolean;
 }
 
 const ACKNOWLEDGEMENT = PACKET_KINDS.indexOf("acknowledgement");
