@@ -1,4 +1,4 @@
-// What the tests share: a page that fails on errors, and steps that many tests need.
+// Shared parts of the tests: a page that fails on errors, and steps that many tests need.
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 
 /** A page whose errors and foreign requests fail the test. */

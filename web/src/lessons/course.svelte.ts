@@ -33,8 +33,12 @@ export class Course {
     this.at = Math.min(Math.max(0, at), this.lesson.steps.length - 1);
     this.ticked = [];
     const { setup } = this.step;
+    // The reader reads the step first, and the run must not end meanwhile.
+    this.session.pause();
     if (setup?.panels) this.view.open = setup.panels;
     if (setup?.panels) this.view.zoom = null;
+    if (setup?.span !== undefined) this.view.span = setup.span;
+    else if (setup?.scene) this.view.span = null;
     if (setup?.tab) this.setTab(setup.tab);
     if (setup?.speed) this.session.setSpeed(setup.speed);
     const scene = setup?.scene ? sceneOf(setup.scene) : undefined;

@@ -73,7 +73,7 @@ export const fairness: Lesson = {
     {
       title: "LIA",
       text: [
-        "The **linked increases algorithm** (LIA, RFC 6356) limits the increase. For each acknowledged byte on subflow i, the window grows by the smaller of `alpha / total window` and `1 / window i`, in segments. The factor alpha follows from the windows and RTTs of all subflows.",
+        "The **linked increases algorithm** (LIA, RFC 6356) limits the increase. For each acknowledged byte on subflow i, its window grows by the smaller of `alpha × MSS / total window` and `MSS / window i` bytes. The factor alpha follows from the windows and RTTs of all subflows.",
         "After a loss, the window of the subflow halves, as with TCP.",
         "The same network with LIA.",
       ],

@@ -14,15 +14,15 @@ export const handoff: Lesson = {
         "One program sends one stream of bytes. Multipath TCP splits it into **subflows**, one TCP connection per path. Each dot is a packet, and its colour is that of its path.",
         "The dashed curves of the goodput plot show plain TCP over each link alone.",
       ],
-      setup: { scene: "three-links", speed: 1, panels: ["goodput", "limits", "cwnd", "rtt"], tab: "why" },
+      setup: { scene: "three-links", speed: 1, panels: ["goodput", "limits", "cwnd", "rtt"], span: 20, tab: "why" },
       tasks: [runUntil(4)],
     },
     {
       title: "Together",
       text: [
-        "Look at the black curve of the goodput plot, and at the card of the flow. The three subflows together reach almost the sum of what plain TCP gets over each link.",
+        "Slow start makes the first seconds uneven: 3G fills its long queue, and newer data has to wait for it. Press Play, and look at the black curve of the goodput plot after that. The three subflows together reach almost the sum of what plain TCP gets over each link.",
       ],
-      tasks: [runUntil(6)],
+      tasks: [runUntil(14)],
       question: {
         text: "The links have 10, 4 and 2 Mb/s. Why is the goodput somewhat below 16 Mb/s?",
         choices: [
@@ -76,8 +76,8 @@ export const handoff: Lesson = {
     {
       title: "Unplug Ethernet",
       text: [
-        "Now the fastest link fails. The host **notices** it, as when you pull out a cable: the interface loses its address.",
-        "Watch the goodput plot after you unplug. Some data was in flight on Ethernet, and it will never be acknowledged there.",
+        "Each step begins with the run paused, so that you can read. Now the fastest link fails. The host **notices** it, as when you pull out a cable: the interface loses its address.",
+        "Press Play, unplug the link, and watch the goodput plot. Some data was in flight on Ethernet, and it will never be acknowledged there.",
       ],
       setup: { panels: ["goodput", "limits", "sequence"] },
       tasks: [unplug("ethernet")],
@@ -85,7 +85,7 @@ export const handoff: Lesson = {
     {
       title: "Data that was on the way",
       text: [
-        "Let the run continue for a moment. The time-sequence plot marks **reinjections** with a diamond: the data of the lost subflow was sent once more, on another path.",
+        "Press Play, and let the run continue for a moment. The time-sequence plot marks **reinjections** with a diamond: the data of the lost subflow was sent once more, on another path.",
         "The program noticed only a pause of some tenths of a second: the missing bytes had to pass the queue of a slower path.",
       ],
       question: {
@@ -111,7 +111,7 @@ export const handoff: Lesson = {
     {
       title: "Unplug WiFi too",
       text: [
-        "Only 3G remains. Compare the curves: the goodput falls to that of plain TCP over 3G, and the connection is still the same.",
+        "Unplug WiFi, and press Play. Only 3G remains. Compare the curves: the goodput falls to that of plain TCP over 3G, and the connection is still the same.",
       ],
       setup: { panels: ["goodput", "limits", "rtt", "cwnd"] },
       tasks: [unplug("wifi")],
@@ -138,7 +138,7 @@ export const handoff: Lesson = {
     {
       title: "Plug WiFi in again",
       text: [
-        "The address returns, and the client opens a **new** subflow with MP_JOIN. Its congestion window starts small and doubles in each RTT: **slow start**.",
+        "Plug WiFi in, and press Play. The address returns, and the client opens a **new** subflow with MP_JOIN. Its congestion window starts small and doubles in each RTT: **slow start**.",
       ],
       tasks: [plugIn("wifi")],
       question: {
@@ -167,7 +167,7 @@ export const handoff: Lesson = {
         "A cable that you pull out is the friendly case. Often a link drops all packets and **no host notices it**: a broken router, a full elevator, a network that forgets the phone.",
         "The scenario starts anew. In the panel of the link, choose **The host does not notice it**. Unplug Ethernet after about 3 s, and watch what the sender does.",
       ],
-      setup: { scene: "three-links", speed: 0.5, panels: ["goodput", "limits", "sequence"] },
+      setup: { scene: "three-links", speed: 0.5, panels: ["goodput", "limits", "sequence"], span: 5 },
       tasks: [
         {
           text: "Run the scenario, and unplug ethernet without notice.",

@@ -4,7 +4,7 @@ import type { PanelId } from "../plots/view.svelte";
 
 export type SideTab = "why" | "link" | "scenario";
 
-/** What a lesson can see of the page, since the present step began. */
+/** The part of the page that tasks observe; actions are those since the present step began. */
 export interface Progress {
   time: number;
   finished: boolean;
@@ -39,6 +39,8 @@ export interface Setup {
   scene?: string;
   speed?: number;
   panels?: PanelId[];
+  /** Seconds that the plots show; null for the whole run. */
+  span?: number | null;
   tab?: SideTab;
 }
 

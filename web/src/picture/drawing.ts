@@ -238,7 +238,7 @@ function drawFlashes(context: CanvasRenderingContext2D, scene: Scene): void {
       flash.direction === 0 ? offset : -offset,
     );
     context.strokeStyle = scene.colours.alarm;
-    context.globalAlpha = 1 - age;
+    context.globalAlpha = scene.still ? 1 : 1 - age;
     context.lineWidth = 2;
     const size = 5;
     trace(context, { x: x - size, y: y - size }, { x: x + size, y: y + size });

@@ -1,4 +1,4 @@
-// All that one drawing of the network depends on, and the colours of packets.
+// The inputs of one drawing of the network, and the colours of packets.
 import type { Description, Frame } from "../engine/types";
 import { DIRECTION_STRIDE, PACKET_KINDS } from "../engine/types";
 import { NONE, type History } from "../session/history";
@@ -24,6 +24,8 @@ export interface Scene {
   hovered: string | null;
   selected: string | null;
   now: number;
+  /** Whether nothing may fade or pulse, as the reader asked the system. */
+  still: boolean;
 }
 
 const ACKNOWLEDGEMENT = PACKET_KINDS.indexOf("acknowledgement");

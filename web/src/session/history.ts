@@ -1,4 +1,4 @@
-// All that the page remembers of a run: samples, limits, sent segments and remarkable events.
+// The memory of a run: samples, limits, sent segments and remarkable events, all of them bounded.
 import type { Description, Events, Frame, Samples } from "../engine/types";
 import { Bands } from "./bands";
 import { Ring } from "./ring";
@@ -10,7 +10,7 @@ export const SENT_KINDS = ["schedule", "reinjection", "retransmission"] as const
 export const SENT = { time: 0, offset: 1, bytes: 2, flow: 3, path: 4, kind: 5 } as const;
 /** Columns of `History.marks`. */
 export const MARK = { time: 0, flow: 1, path: 2, kind: 3 } as const;
-export const MARK_KINDS = ["loss", "timeout", "penalty", "reinjection"] as const;
+export const MARK_KINDS = ["loss", "timeout", "penalty"] as const;
 
 export interface Notable {
   time: number;
@@ -18,18 +18,13 @@ export interface Notable {
   what: string;
   flow: number;
   path: number;
-  other: number;
 }
-
-/** Recent events in words for the announcements. */
-const RECENT = 200;
 
 export class History {
   readonly samples = new SampleTable();
   readonly limits = new Bands();
   readonly sent = new Ring(120_000, 6);
   readonly marks = new Ring(8_000, 4);
-  recent: Notable[] = [];
   /** Number of events of each kind since the start. */
   readonly counts = new Map<string, number>();
   /** Path by flow, side and subflow. Each host numbers the subflows in its own order. */
@@ -51,7 +46,6 @@ export class History {
     this.limits.clear();
     this.sent.clear();
     this.marks.clear();
-    this.recent = [];
     this.counts.clear();
     this.pathOfSubflow.clear();
   }
@@ -112,12 +106,9 @@ export class History {
       const mark = MARK_KINDS.indexOf(kind as (typeof MARK_KINDS)[number]);
       if (mark >= 0) this.marks.push(time, flow, path, mark);
       if (isNotable(kind)) {
-        const notable = { time, kind, what, flow, path, other: events.other[row] ?? NONE };
-        fresh.push(notable);
-        this.recent.push(notable);
+        fresh.push({ time, kind, what, flow, path });
       }
     }
-    if (this.recent.length > RECENT) this.recent = this.recent.slice(-RECENT);
     return fresh;
   }
 }

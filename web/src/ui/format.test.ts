@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockText, digits, listed, rateText, shareText, sizeText, timeText } from "./format";
+import { clockText, digits, rateText, shareText, sizeText, timeText } from "./format";
 import { Hues } from "./palette";
 import { parts } from "./prose";
 import { fromPosition, POSITIONS, toPosition } from "./slider";
@@ -21,11 +21,6 @@ describe("format", () => {
     expect(clockText(1.5)).toBe("1.500 s");
     expect(clockText(75, 0)).toBe("1:15");
     expect(clockText(61.5)).toBe("1:01.500");
-  });
-
-  it("lists names", () => {
-    expect(listed(["a", "b", "c"])).toBe("a, b and c");
-    expect(listed(["a"])).toBe("a");
   });
 });
 

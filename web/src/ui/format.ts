@@ -62,14 +62,3 @@ export function clockText(seconds: number, decimals = 3): string {
   const rest = (seconds - 60 * minutes).toFixed(decimals);
   return minutes > 0 ? `${minutes}:${rest.padStart(decimals > 0 ? 3 + decimals : 2, "0")}` : `${rest} s`;
 }
-
-/** "a, b and c". */
-export function listed(names: string[]): string {
-  if (names.length < 2) return names[0] ?? "";
-  return `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-}
-
-/** Words of identifiers such as `receive_window`. */
-export function spaced(name: string): string {
-  return name.replace(/_/g, " ");
-}
