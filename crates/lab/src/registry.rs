@@ -275,11 +275,6 @@ impl Registry {
         self.changed()
     }
 
-    /// Name and description of each type of middlebox.
-    pub fn middlebox_kinds(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.middleboxes.all().map(|kind| (kind.name.as_str(), kind.about.as_str()))
-    }
-
     pub(crate) fn middleboxes(&self) -> &Kinds<middlebox::Maker> {
         &self.middleboxes
     }

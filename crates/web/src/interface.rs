@@ -2,10 +2,10 @@
 //!
 //! Owns the conversion to typed arrays and JSON, and nothing else. Errors are JSON of a `Problem`.
 
+use mptcp_lab::described;
 use mptcp_lab::measurements::Samples;
-use mptcp_lab::{Registry, described};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use wasm_bindgen::prelude::*;
 
 use crate::action::Action;
@@ -23,28 +23,6 @@ fn thrown(problem: &Problem) -> JsValue {
 
 fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
-}
-
-/// The schema of scenarios and the names of policies, middleboxes and events: JSON of `Knowledge` in `web/src/engine/types.ts`.
-#[wasm_bindgen]
-#[must_use]
-pub fn knowledge() -> String {
-    let registry = Registry::built_in();
-    let list = |entries: Vec<(&str, &str)>| -> Value {
-        entries.into_iter().map(|(name, about)| json!({ "name": name, "description": about })).collect()
-    };
-    let policies = registry.policies();
-    let schedulers = policies.schedulers.entries().iter().map(|one| (one.name(), one.about())).collect();
-    let congestion = policies.congestion.entries().iter().map(|one| (one.name(), one.about())).collect();
-    let events = mptcp_lab::events::kinds().into_iter().map(|(name, about, _)| (name, about)).collect();
-    let knowledge = json!({
-        "schema": registry.json_schema(),
-        "schedulers": list(schedulers),
-        "congestion": list(congestion),
-        "middleboxes": list(registry.middlebox_kinds().collect()),
-        "events": list(events),
-    });
-    knowledge.to_string()
 }
 
 /// A run.

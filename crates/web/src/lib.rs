@@ -12,4 +12,4 @@ pub mod run;
 pub mod state;
 
 pub use edit::{EditError, apply};
-pub use interface::{Simulation, knowledge};
+pub use interface::Simulation;

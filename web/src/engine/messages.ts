@@ -14,7 +14,6 @@ export interface Calls {
   segments: { arguments: []; result: SegmentView[] };
   capture: { arguments: []; result: Uint8Array };
   csv: { arguments: []; result: string };
-  knowledge: { arguments: []; result: string };
   ghosts: { arguments: [toml: string, seed: number]; result: Ghost[] };
 }
 

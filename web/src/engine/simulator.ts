@@ -5,7 +5,7 @@
 
 import compressed from "../../pkg/mptcplab_web_bg.wasm.gz?inline";
 import type { Calls, FromWorker, Name, ToWorker } from "./messages";
-import type { Action, Frame, Ghost, Knowledge, Loaded, SegmentView, Source } from "./types";
+import type { Action, Frame, Ghost, Loaded, SegmentView, Source } from "./types";
 import EngineWorker from "./worker?worker&inline";
 
 let compiled: Promise<WebAssembly.Module> | null = null;
@@ -155,11 +155,6 @@ export class Simulator implements Source {
 
   csv(): Promise<string> {
     return this.#engine.call("csv");
-  }
-
-  /** Completion and help for the editor. */
-  async knowledge(): Promise<Knowledge> {
-    return JSON.parse(await this.#engine.call("knowledge")) as Knowledge;
   }
 
   close(): void {

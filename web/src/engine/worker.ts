@@ -3,7 +3,7 @@
 // Owns the run and the pace. One frame costs at most BUDGET milliseconds of simulation, so the page keeps its frame rate
 // when the run is slower than asked; the frame says which speed was reached.
 
-import { initSync, knowledge, Simulation } from "../../pkg/mptcplab_web.js";
+import { initSync, Simulation } from "../../pkg/mptcplab_web.js";
 import { ghostsOf } from "./ghosts";
 import { frameOf } from "./frames";
 import type { FromWorker, Name, ToWorker } from "./messages";
@@ -137,7 +137,6 @@ async function afterEdit(run: Simulation, time: number, continues: boolean): Pro
 }
 
 async function call(name: Name, values: unknown[]): Promise<unknown> {
-  if (name === "knowledge") return knowledge();
   if (name === "ghosts") return ghostsOf(values[0] as string, values[1] as number);
   if (name === "load") {
     const next = new Simulation(values[0] as string, values[1] as number);

@@ -7,9 +7,25 @@ export interface Shared {
   lesson?: string;
 }
 
+/** Scenarios are at most this long, bytes, as files are (crates/lab/src/scenario/files.rs). A link may be damaged or evil. */
+const LONGEST = 1 << 20;
+
+/** The bytes after a stream. Rejects if there are more than LONGEST. */
 async function piped(bytes: Uint8Array, stream: CompressionStream | DecompressionStream): Promise<Uint8Array> {
-  const result = new Blob([bytes as BlobPart]).stream().pipeThrough(stream as ReadableWritablePair);
-  return new Uint8Array(await new Response(result).arrayBuffer());
+  const reader = new Blob([bytes as BlobPart]).stream().pipeThrough<Uint8Array>(stream as ReadableWritablePair).getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > LONGEST) {
+      await reader.cancel();
+      throw new Error(`a scenario has at most ${LONGEST} bytes`);
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
 }
 
 export function toBase64Url(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { fileName } from "./download";
 import { decodeFragment, encodeFragment, fromBase64Url, toBase64Url } from "./fragment";
@@ -20,6 +21,13 @@ describe("links", () => {
   it("reject damage", async () => {
     await expect(decodeFragment("#s=AAAA")).rejects.toThrow(/damaged/);
     await expect(decodeFragment("#s=%%%")).rejects.toThrow(/damaged/);
+  });
+
+  it("reject a scenario that is too long, before it fills the memory", async () => {
+    const bomb = deflateRawSync(Buffer.alloc(1 << 28)).toString("base64url");
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(decodeFragment(`#s=${bomb}`)).rejects.toThrow(/damaged/);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1 << 26);
   });
 
   it("keep bytes", () => {
