@@ -127,7 +127,7 @@ impl Edit<'_> {
                 }
             };
             let Some(table) = table.as_table_like_mut() else {
-                return refused(format!("{direction:?} of {name} is not a table"));
+                return refused(format!("{} of {name} is not a table", direction.unwrap_or_default()));
             };
             return fill(table, &values, name);
         }

@@ -270,17 +270,14 @@ fn observed(scenario: &Scenario, seed: u64) -> Result<World, Problem> {
 }
 
 /// The types of events that the page shows.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 9] = [
     "schedule",
     "reinjection",
     "retransmission",
     "penalty",
     "loss",
     "timeout",
-    "spurious",
-    "connection_blocked",
     "subflow_blocked",
     "subflow",
     "connection",
-    "drop",
 ];
