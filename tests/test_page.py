@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import math
 import os
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from emulated import TWO
 from mptcplab import Scenario
 from mptcplab.emulation.link_control import LinkControl
 from mptcplab.page import messages, security, static_files
+from mptcplab.page import server as server_module
 from mptcplab.page.frames import History, frame
 from mptcplab.page.live_network import LiveNetwork
 from mptcplab.page.live_source import DIRECTION_FIELDS, Moment
@@ -431,6 +434,25 @@ def test_the_last_frame_is_finished(tmp_path: Path, source: Source) -> None:
         server.close()
         assert time.monotonic() - began < 3
         assert page.until(lambda message: message.get("finished"))["speed"] == 0
+        assert closed(page) == 1000
+
+
+def test_the_last_frame_follows_one_that_is_sent_slowly(
+    tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, sending = server_module._send, threading.Event()
+
+    async def slow(connection: Any, message: Mapping[str, Any]) -> None:
+        await send(connection, message)
+        if message["type"] == "frame" and not message["finished"]:
+            sending.set()
+            await asyncio.sleep(0.3)
+
+    monkeypatch.setattr(server_module, "_send", slow)
+    with PageServer(static_files.files(built(tmp_path / "page")), source=source) as server, Page(server.url) as page:
+        assert sending.wait(10)
+        server.close()
+        assert page.until(lambda message: message.get("finished"))
         assert closed(page) == 1000
 
 
