@@ -23,8 +23,10 @@ describe("data of plots", () => {
     expect(data).toEqual([[1, 2, 3], [4, null, null], [1, 2, 3]]);
   });
 
-  it("smooths over the last values", () => {
-    expect([...smoothed(Float64Array.of(1, 3, Number.NaN, 5), 2)]).toEqual([1, 2, Number.NaN, 5]);
+  it("smooths over time, whatever the distance of the rows is", () => {
+    const values = Float64Array.of(1, 3, Number.NaN, 5);
+    expect([...smoothed(Float64Array.of(0.1, 0.2, 0.3, 0.4), values, 0.2)]).toEqual([1, 2, Number.NaN, 5]);
+    expect([...smoothed(Float64Array.of(1, 2, 3, 4), values, 0.5)]).toEqual([1, 3, Number.NaN, 5]);
   });
 
   it("ignores short bursts on the axis", () => {
