@@ -145,6 +145,7 @@ export const DIRECTION_FIELDS = [
   "randomLosses", // cumulative frames
   "sentBytes", // cumulative
 ] as const;
+export type DirectionField = (typeof DIRECTION_FIELDS)[number];
 export const DIRECTION_STRIDE = DIRECTION_FIELDS.length;
 
 /** Values of one packet in `Frame.packets`, in this order. */

@@ -10,8 +10,7 @@ const TURN = 2 * Math.PI;
 const LANE = 4.5;
 const QUEUE = { length: 54, width: 9, start: 8, offset: 15 };
 
-export function draw(context: CanvasRenderingContext2D, width: number, height: number, scene: Scene): void {
-  context.clearRect(0, 0, width, height);
+export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
   drawCells(context, scene);
   scene.layout.links.forEach((line, link) => drawLink(context, scene, line, link));
   drawPackets(context, scene);
@@ -45,7 +44,7 @@ function trace(context: CanvasRenderingContext2D, from: Point, to: Point): void 
 function drawLink(context: CanvasRenderingContext2D, scene: Scene, line: LinkLine, link: number): void {
   const { colours, frame, layout } = scene;
   const info = scene.description.links[link];
-  const up = [0, 1].map((direction) => valueOf(frame, link, direction, 5) !== 0);
+  const up = [0, 1].map((direction) => valueOf(frame, link, direction, "up") !== 0);
   const chosen = scene.selected === line.name || scene.hovered === line.name;
   const hue = colourOf(colours, scene.hues.link(line.name));
   context.lineCap = "butt";
@@ -147,7 +146,7 @@ function drawWaiting(
   colour: string,
 ): void {
   const info = scene.description.links[link]?.[direction === 0 ? "forward" : "backward"];
-  const frames = valueOf(scene.frame, link, direction, 1) || 1;
+  const frames = valueOf(scene.frame, link, direction, "queuedFrames") || 1;
   const fill = fillOf(scene.frame, scene.description, link, direction);
   const { start, length } = queueSpan(line);
   const capacity = info?.queueFrames ?? frames / Math.max(fill, 1e-3);
