@@ -104,6 +104,14 @@ export function queueSpan(line: LinkLine): { start: number; length: number } {
   return { start: QUEUE.start, length: Math.min(QUEUE.length, line.length * 0.24) };
 }
 
+/** The place of the queue of a direction: shares of its line from the sending end on, and its distance and width in px. */
+export function queueBox(line: LinkLine, direction: number): { from: number; to: number; offset: number; width: number } {
+  const { start, length } = queueSpan(line);
+  const [near, far] = [start / line.length, (start + length) / line.length];
+  const [from, to] = direction === 0 ? [near, far] : [1 - near, 1 - far];
+  return { from, to, offset: direction === 0 ? QUEUE.offset : -QUEUE.offset, width: QUEUE.width };
+}
+
 function drawQueue(
   context: CanvasRenderingContext2D,
   scene: Scene,
@@ -112,9 +120,8 @@ function drawQueue(
   direction: number,
 ): void {
   const { colours, frame } = scene;
-  const { start, length } = queueSpan(line);
-  const from = direction === 0 ? start / line.length : 1 - start / line.length;
-  const offset = direction === 0 ? QUEUE.offset : -QUEUE.offset;
+  const { length } = queueSpan(line);
+  const { from, offset } = queueBox(line, direction);
   const origin = pointOn(line, from, offset);
   const fill = fillOf(frame, scene.description, link, direction);
   const angle = Math.atan2(line.to.y - line.from.y, line.to.x - line.from.x) + (direction === 0 ? 0 : Math.PI);
