@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SegmentView } from "../engine/types";
 import { aligned, resampled, smoothed, topOf } from "./data";
-import { shares } from "./limits";
+import { merged, shares } from "./limits";
 import { diagramOf, labelOf } from "./messages";
 import { ticks } from "./ticks";
 
@@ -48,6 +48,14 @@ describe("limits", () => {
     const bands = [{ from: 0, word: "window" }, { from: 1, word: "loss" }, { from: 2, word: "window" }];
     const found = shares(bands, 0, 4);
     expect(found).toEqual([{ word: "window", share: 0.75 }, { word: "loss", share: 0.25 }]);
+  });
+});
+
+describe("subflows of one path", () => {
+  it("share a lane, in which the newer one replaces the older one", () => {
+    const old = [{ from: 0, word: "window" }, { from: 5, word: "closed" }, { from: 7, word: "idle" }];
+    const fresh = [{ from: 6, word: "joining" }];
+    expect(merged([fresh, old])).toEqual([old[0], old[1], fresh[0]]);
   });
 });
 
