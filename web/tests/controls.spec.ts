@@ -104,7 +104,7 @@ test("add a path, flows and a middlebox", async ({ page }) => {
       await expect(button).toBeDisabled();
       await page.getByRole("dialog").getByRole("checkbox").first().check();
     } else {
-      await expect(page.getByLabel("Path", { exact: true })).not.toHaveValue("");
+      await expect(page.getByRole("dialog").getByRole("combobox", { name: /^Path/ })).not.toHaveValue("");
     }
     await button.click();
     await expect(page.getByRole("article", { name: `Flow ${transport}`, exact: true })).toBeVisible();
