@@ -38,7 +38,7 @@ await phone.getByRole("button", { name: "10×", exact: true }).click();
 await playTo(phone, 8);
 await phone.screenshot({ path: join(images, "page-phone.png") });
 
-// The animation: WiFi is unplugged, and plugged in again.
+// The animation: DSL is unplugged, and plugged in again.
 const small = await opened("#scene=two-links", { width: 1280, height: 860 }, "light");
 await small.getByRole("button", { name: "1×", exact: true }).click();
 await playTo(small, 2);

@@ -2,16 +2,17 @@
 import type { Session } from "./session/session.svelte";
 import { positionOf, speedAt, STEPS } from "./time/speed";
 
-export const KEYS = [
-  { keys: "Space", effect: "Play or pause" },
-  { keys: ".", effect: "Process one event of the simulator" },
-  { keys: "Left arrow", effect: "Back by 1 s" },
-  { keys: "Right arrow", effect: "Forward by 1 s" },
-  { keys: "Home", effect: "To the start" },
-  { keys: "+ or -", effect: "Faster or slower" },
+/** Keys, their effects, and the capability of the source that they need. */
+export const KEYS: { keys: string; effect: string; needs?: "speed" | "seek" | "edit" }[] = [
+  { keys: "Space", effect: "Play or pause", needs: "speed" },
+  { keys: ".", effect: "Process one event of the simulator", needs: "speed" },
+  { keys: "Left arrow", effect: "Back by 1 s", needs: "seek" },
+  { keys: "Right arrow", effect: "Forward by 1 s", needs: "seek" },
+  { keys: "Home", effect: "To the start", needs: "seek" },
+  { keys: "+ or -", effect: "Faster or slower", needs: "speed" },
   { keys: "Tab", effect: "To the next control; links and nodes of the picture too" },
   { keys: "Enter", effect: "On a link: open its panel" },
-  { keys: "Ctrl-Enter", effect: "In the editor: apply the scenario" },
+  { keys: "Ctrl-Enter", effect: "In the editor: apply the scenario", needs: "edit" },
   { keys: "?", effect: "This help" },
 ];
 

@@ -98,11 +98,20 @@ test("add a path, flows and a middlebox", async ({ page }) => {
   for (const transport of ["tcp", "udp", "mptcp"]) {
     await add.getByRole("button", { name: "Flow" }).click();
     await page.getByLabel("Transport").selectOption(transport);
-    await page.getByRole("button", { name: "Add flow" }).click();
+    const button = page.getByRole("button", { name: "Add flow" });
+    if (transport === "mptcp") {
+      for (const box of await page.getByRole("dialog").getByRole("checkbox").all()) await box.uncheck();
+      await expect(button).toBeDisabled();
+      await page.getByRole("dialog").getByRole("checkbox").first().check();
+    } else {
+      await expect(page.getByRole("dialog").getByRole("combobox", { name: /^Path/ })).not.toHaveValue("");
+    }
+    await button.click();
     await expect(page.getByRole("article", { name: `Flow ${transport}`, exact: true })).toBeVisible();
   }
   await add.getByRole("button", { name: "Middlebox" }).click();
   await page.getByRole("dialog").getByLabel("Type").selectOption("nat");
+  await expect(page.getByRole("dialog").getByLabel("Link")).toHaveValue("dsl");
   await page.getByRole("dialog").getByRole("button", { name: "Add middlebox" }).click();
   await expect(page.getByRole("button", { name: /^Middlebox nat/ })).toBeVisible();
   await page.getByRole("button", { name: /^Middlebox nat/ }).click();
@@ -153,6 +162,11 @@ test("plots open and close, and show a part of the run", async ({ page }) => {
   await page.getByRole("button", { name: "Reset zoom" }).click();
   await page.locator(".arrow").first().click();
   await expect(page.getByRole("heading", { name: /MP_CAPABLE/ }).first()).toBeVisible();
+  // One arrow is a tab stop; the arrow keys move on from there.
+  await page.locator(".arrow").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator(".arrow").nth(1)).toBeFocused();
+  await expect(page.locator('.arrow[tabindex="0"]')).toHaveCount(1);
 });
 
 test("tooltip explains a link", async ({ page }) => {
@@ -161,6 +175,7 @@ test("tooltip explains a link", async ({ page }) => {
   await expect(page.getByRole("tooltip")).toContainText("packets in the queue");
   await page.getByRole("button", { name: "host client" }).focus();
   await expect(page.getByRole("tooltip")).toContainText("Receives download");
+  await expect(page.getByRole("button", { name: "host client" })).toHaveAccessibleDescription(/Receives download/);
 });
 
 test("gallery loads scenes", async ({ page }) => {

@@ -1,6 +1,6 @@
 // Each lesson from its first to its last step.
 import { LESSONS } from "../src/lessons";
-import { expect, open, runTo, seconds, selectLink, speed, test } from "./page";
+import { expect, open, runTo, scenario, seconds, selectLink, speed, test } from "./page";
 import type { Page } from "@playwright/test";
 
 /** Performs a task as a reader would. */
@@ -66,3 +66,17 @@ for (const lesson of LESSONS) {
     }
   });
 }
+
+test("Back loads the scene that the earlier steps use", async ({ page }) => {
+  await open(page, "#lesson=slower");
+  const panel = page.getByTestId("lesson");
+  const title = panel.getByRole("heading", { level: 2 });
+  while ((await title.innerText()) !== "A larger buffer") {
+    const before = await title.innerText();
+    await panel.getByRole("button", { name: "Skip this step" }).click();
+    await expect(title).not.toHaveText(before);
+  }
+  await expect.poll(() => scenario(page)).toContain('name = "large-buffer"');
+  await panel.getByRole("button", { name: "Back" }).click();
+  await expect.poll(() => scenario(page)).toContain('name = "small-buffer"');
+});

@@ -1,5 +1,5 @@
-// The page beside a real transfer: Linux's Multipath TCP sends a file over two emulated links, one is unplugged on the
-// page, and the file arrives whole over the other.
+// The page during a real transfer: Linux's Multipath TCP sends a file over two emulated links, one is unplugged on the
+// page, and the file arrives complete over the other.
 //
 // Needs root and network namespaces; skipped elsewhere with a reason, except in CI.
 import { type ChildProcess, spawn } from "node:child_process";

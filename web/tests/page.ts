@@ -57,10 +57,10 @@ export async function selectLink(page: Page, name: string): Promise<Locator> {
   return panel;
 }
 
-/** The present text of the scenario, from the Share dialog's source: the editor. */
+/** The present text of the scenario, from the editor. */
 export async function scenario(page: Page): Promise<string> {
   await page.getByRole("tab", { name: "Scenario" }).click();
-  // CodeMirror draws only visible lines, so the text comes from its state through a selection copy.
+  // CodeMirror draws only visible lines, so the text is read from its state.
   return page.evaluate(() => {
     const content = document.querySelector(".cm-content") as (HTMLElement & { cmTile?: unknown; cmView?: unknown }) | null;
     const holder = content as unknown as { cmTile?: { view: { state: { doc: unknown } } }; cmView?: { view: { state: { doc: unknown } } } };

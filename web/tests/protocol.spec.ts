@@ -69,6 +69,31 @@ test("live connections are shown, and their links change", async ({ page }) => {
   expect(acts).toHaveLength(2);
 });
 
+test("a transfer shows only what its devices can do", async ({ page }) => {
+  await page.routeWebSocket(/\/live/, (socket) => {
+    const way = { ...WAY, rate: null, queueFrames: null };
+    const links = LOADED.description.links.map((link) => ({ ...link, forward: way, backward: way }));
+    socket.send(JSON.stringify({ type: "loaded", loaded: { toml: "", description: { ...LOADED.description, links } } }));
+    const direction = [0, 0, null, null, null, 1, 0, 0, 1e6];
+    socket.send(JSON.stringify({ ...frame(1, 1), directions: [...direction, ...direction, ...direction, ...direction] }));
+  });
+  await page.goto("./?token=secret#live");
+  await expect(page.getByTestId("reasons")).toContainText("1 subflow");
+  await expect(page.getByTestId("reasons")).not.toContainText("1 subflows");
+  await page.getByRole("button", { name: /^Link wifi/ }).click();
+  const panel = page.getByTestId("link-panel");
+  await expect(panel.getByTestId("plug")).toBeVisible();
+  await expect(panel.getByRole("slider")).toHaveCount(0);
+  await expect(panel.getByRole("radio")).toHaveCount(0);
+  await page.getByRole("button", { name: "Share" }).click();
+  await expect(page.getByRole("button", { name: "Plots (PNG)" })).toBeVisible();
+  for (const hidden of ["Scenario (TOML)", "Copy link"]) await expect(page.getByRole("button", { name: hidden })).toHaveCount(0);
+  await expect(page.getByRole("dialog", { name: "Share" })).not.toContainText("mptcplab run");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Help" }).click();
+  await expect(page.getByRole("dialog", { name: "Help" })).not.toContainText("simulator");
+});
+
 test("a lost connection is reported", async ({ page }) => {
   await page.routeWebSocket(/\/live/, (socket) => {
     socket.send(JSON.stringify({ type: "loaded", loaded: LOADED }));

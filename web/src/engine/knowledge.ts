@@ -27,5 +27,4 @@ export const knowledge: Knowledge = {
   schedulers: choices("flows", "scheduler"),
   congestion: choices("flows", "congestion"),
   middleboxes: choices("middleboxes", "kind"),
-  events: [],
 };

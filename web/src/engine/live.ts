@@ -21,6 +21,8 @@ type Incoming =
   | { type: "refused"; id: number; problem: Problem };
 
 const REFUSED: Problem = { message: "real connections do not allow this", line: null, column: null };
+/** More frames than this do not wait for the screen. */
+const MOST_WAITING = 100;
 const LOST = "The connection to mptcplab was lost.";
 
 /** The address of the socket: the same host, with the token of the page's query or fragment. */
@@ -96,6 +98,7 @@ class Live implements Source {
   constructor(private readonly socket: WebSocket) {
     socket.onmessage = (message) => this.receive(JSON.parse(String(message.data)) as Incoming);
     socket.onclose = () => this.lost();
+    document.addEventListener("visibilitychange", this.hide);
   }
 
   load(): Promise<void> {
@@ -142,6 +145,7 @@ class Live implements Source {
 
   close(): void {
     this.closed = true;
+    document.removeEventListener("visibilitychange", this.hide);
     this.socket.close();
   }
 
@@ -154,7 +158,8 @@ class Live implements Source {
       case "frame":
         this.finished = message.finished;
         this.frames.push(frameOf(message));
-        this.schedule();
+        if (this.frames.length > MOST_WAITING) this.deliver();
+        else this.schedule();
         break;
       case "failure":
         this.onFailure(message.message);
@@ -177,6 +182,11 @@ class Live implements Source {
     if (document.hidden) setTimeout(() => this.deliver(), 100);
     else requestAnimationFrame(() => this.deliver());
   }
+
+  /** An animation frame that was scheduled before the page hides never comes. */
+  private readonly hide = (): void => {
+    if (document.hidden) this.deliver();
+  };
 
   private deliver(): void {
     this.scheduled = false;

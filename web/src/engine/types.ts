@@ -1,4 +1,4 @@
-// The interface between the page and whatever it shows: the simulator in a worker, or real connections over a WebSocket.
+// The interface between the page and its source: the simulator in a worker, or real connections over a WebSocket.
 //
 // Owns the types of messages. Times are seconds of the shown run, rates bit/s, sizes bytes, probabilities 0 to 1.
 
@@ -118,7 +118,7 @@ export interface SubflowView {
   srtt: number | null;
   minRtt: number | null;
   backup: boolean;
-  /** Why the subflow sends nothing, by the names of docs/events.md ("cwnd", "receive_window", ...); null if it sends. */
+  /** Why the subflow sends nothing, by the names of docs/events.md ("window", "receive_window", ...); null if it sends. */
   limit: string | null;
 }
 
@@ -149,6 +149,7 @@ export const DIRECTION_FIELDS = [
   "randomLosses", // cumulative frames
   "sentBytes", // cumulative
 ] as const;
+export type DirectionField = (typeof DIRECTION_FIELDS)[number];
 export const DIRECTION_STRIDE = DIRECTION_FIELDS.length;
 
 /** Values of one packet in `Frame.packets`, in this order. */
@@ -273,6 +274,4 @@ export interface Knowledge {
   schedulers: { name: string; description: string }[];
   congestion: { name: string; description: string }[];
   middleboxes: { name: string; description: string }[];
-  /** Kinds of events: name and description. */
-  events: { name: string; description: string }[];
 }

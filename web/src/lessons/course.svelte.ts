@@ -30,6 +30,7 @@ export class Course {
   ) {}
 
   async enter(at: number): Promise<void> {
+    const left = this.at;
     this.at = Math.min(Math.max(0, at), this.lesson.steps.length - 1);
     this.ticked = [];
     const { setup } = this.step;
@@ -41,10 +42,18 @@ export class Course {
     else if (setup?.scene) this.view.span = null;
     if (setup?.tab) this.setTab(setup.tab);
     if (setup?.speed) this.session.setSpeed(setup.speed);
-    const scene = setup?.scene ? sceneOf(setup.scene) : undefined;
+    const id = setup?.scene ?? this.sceneBefore(left);
+    const scene = id ? sceneOf(id) : undefined;
     this.actionsBefore = scene ? 0 : this.session.done.length;
     if (scene) await this.session.load(scene.toml, 1);
     this.session.announcer.say(`Step ${this.at + 1}: ${this.step.title}`);
+  }
+
+  /** On the way back from a step with a later scene: the nearest earlier one. */
+  private sceneBefore(left: number): string | undefined {
+    const sceneIn = (from: number, to: number) =>
+      this.lesson.steps.slice(from, to).findLast((step) => step.setup?.scene)?.setup?.scene;
+    return sceneIn(this.at + 1, left + 1) ? sceneIn(0, this.at + 1) : undefined;
   }
 
   choose(choice: number): void {
@@ -52,10 +61,10 @@ export class Course {
   }
 
   /** Ticks the tasks that the present state of the page fulfils. */
-  check(tab: SideTab): void {
+  check(): void {
     const tasks = this.step.tasks ?? [];
     if (tasks.length === 0 || this.session.busy === LOADING) return;
-    const progress = this.progress(tab);
+    const progress = this.progress();
     const next = tasks.map((task, index) => this.ticked[index] === true || task.done(progress));
     if (next.some((done, index) => done !== (this.ticked[index] ?? false))) {
       this.ticked = next;
@@ -63,19 +72,16 @@ export class Course {
     }
   }
 
-  private progress(tab: SideTab): Progress {
+  private progress(): Progress {
     const { session, view } = this;
     return {
       time: session.time,
       finished: session.finished,
-      playing: session.playing,
       actions: session.done.slice(this.actionsBefore),
       panels: view.open,
-      selected: session.selection?.name ?? null,
-      tab,
       isUp: (link) => {
         const index = session.description.links.findIndex((other) => other.name === link);
-        return index < 0 || session.frame === null || valueOf(session.frame, index, 0, 5) !== 0;
+        return index < 0 || session.frame === null || valueOf(session.frame, index, 0, "up") !== 0;
       },
     };
   }

@@ -107,7 +107,7 @@ export const fairness: Lesson = {
           {
             text: "No: the phone still gets about two thirds.",
             right: true,
-            feedback: "Right, about twice as much as the laptop. Equal flows share equally, however fast they grow. Only coupling counts users instead of flows.",
+            feedback: "Right, about twice as much as the laptop. Equal flows share equally, however fast they grow. Only coupling makes a connection count as one flow.",
           },
           { text: "Yes, because CUBIC is fairer.", feedback: "Look at the cards: the phone still gets about twice as much." },
         ],
@@ -134,7 +134,7 @@ export const fairness: Lesson = {
       title: "When paths are disjoint",
       text: [
         "If the subflows share no bottleneck, there is nothing to be fair about: each one may use its own path fully. This is the network of DSL and LTE.",
-        "LIA as in RFC 6356 couples all subflows all the same. By default, mptcplab couples only paths that seem to share a bottleneck, by the delays of their queues (`coupling_scope = \"shared\"`). The scenarios before this step set `\"all\"`.",
+        "LIA as in RFC 6356 couples all subflows, even in this case. By default, mptcplab couples only paths whose queueing delays indicate a shared bottleneck (`coupling_scope = \"shared\"`). The scenarios before this step set `\"all\"`.",
       ],
       setup: { scene: "two-links", speed: 3, panels: ["goodput", "cwnd", "limits", "rtt"], tab: "why" },
       tasks: [runUntil(12)],
@@ -161,7 +161,7 @@ export const fairness: Lesson = {
         text: "Which sentence is right?",
         choices: [
           {
-            text: "Coupling limits what a connection takes of a shared bottleneck, and not the number of its subflows.",
+            text: "Coupling limits the rate of a connection at a shared bottleneck, not the number of its subflows.",
             right: true,
             feedback: "Right. With coupling, opening more subflows brings no advantage at a shared bottleneck.",
           },

@@ -12,7 +12,7 @@ export const handoff: Lesson = {
       text: [
         "The client on the left has three links to the server: **ethernet** with 10 Mb/s, **wifi** with 4 Mb/s and some loss, and **3g** with 2 Mb/s and a long delay.",
         "One program sends one stream of bytes. Multipath TCP splits it into **subflows**, one TCP connection per path. Each dot is a packet, and its colour is that of its path.",
-        "The dashed curves of the goodput plot show plain TCP over each link alone.",
+        "The dotted curves of the goodput plot show plain TCP over each link alone.",
       ],
       setup: { scene: "three-links", speed: 1, panels: ["goodput", "limits", "cwnd", "rtt"], span: 20, tab: "why" },
       tasks: [runUntil(4)],
@@ -47,7 +47,7 @@ export const handoff: Lesson = {
       title: "How subflows open",
       text: [
         "Open the plot **Messages**. It shows the first segments between the two hosts. Select an arrow to see its options.",
-        "The first SYN carries **MP_CAPABLE**: the client proposes Multipath TCP. Both hosts derive a **token** from the keys that they exchange.",
+        "The first SYN carries **MP_CAPABLE**: the client proposes Multipath TCP. Both hosts exchange keys. The **token** of a host is a hash of its key.",
         "Each further subflow opens with a SYN that carries **MP_JOIN** and the token. The token tells the server to which connection the subflow belongs.",
       ],
       setup: { panels: ["goodput", "limits", "messages"] },
@@ -116,7 +116,7 @@ export const handoff: Lesson = {
       setup: { panels: ["goodput", "limits", "rtt", "cwnd"] },
       tasks: [unplug("wifi")],
       question: {
-        text: "A plain TCP connection over Ethernet would have had which fate?",
+        text: "What would have happened to a plain TCP connection over Ethernet?",
         choices: [
           {
             text: "It would have continued over 3G.",
@@ -164,8 +164,8 @@ export const handoff: Lesson = {
     {
       title: "A silent failure",
       text: [
-        "A cable that you pull out is the friendly case. Often a link drops all packets and **no host notices it**: a broken router, a full elevator, a network that forgets the phone.",
-        "The scenario starts anew. In the panel of the link, choose **The host does not notice it**. Unplug Ethernet after about 3 s, and watch what the sender does.",
+        "A cable that you pull out is the friendly case. Often a link drops all packets and **no host notices it**: a broken router, a full lift, a network that forgets the phone.",
+        "The scenario restarts. In the panel of the link, choose **The host does not notice it**. Unplug Ethernet after about 3 s, and watch what the sender does.",
       ],
       setup: { scene: "three-links", speed: 0.5, panels: ["goodput", "limits", "sequence"], span: 5 },
       tasks: [
@@ -202,13 +202,13 @@ export const handoff: Lesson = {
       },
     },
     {
-      title: "A timer that doubles",
+      title: "Probing a failed path",
       text: [
-        "Look at the band of Ethernet in the plot of limits. The subflow is still open, because nobody closed it. The sender probes the path at times that move apart, so that a path that returns is found, and a dead path costs little.",
+        "Look at the band of Ethernet in the plot of limits. The subflow is still open, because nobody closed it. While another subflow works, the sender probes the failed path once per second, without payload. It thus detects a path that returns, and a dead path costs little.",
         "A **backup path** is the third variant: a subflow that carries data only while no other path works. A phone can keep mobile data as a backup because it costs money. Try the scene **Backup path** in the gallery after this lesson.",
       ],
       question: {
-        text: "Your phone leaves the reach of its WiFi, packet by packet. What makes the transfer pause longer than with a pulled cable?",
+        text: "Your phone slowly leaves the range of its WiFi. Why does the transfer pause longer than after you pull a cable?",
         choices: [
           {
             text: "The sender must wait for a timeout before it moves the missing data.",

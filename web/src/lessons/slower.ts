@@ -11,14 +11,14 @@ export const slower: Lesson = {
       title: "A surprise",
       text: [
         "WiFi has 8 Mb/s and an RTT of 20 ms. 3G has 2 Mb/s, an RTT of 150 ms, and a long queue. The receive buffer and the send buffer of the connection hold 200 KB each.",
-        "The dashed curves show plain TCP: about 7.6 Mb/s over WiFi, and 1.9 Mb/s over 3G. You would expect about 9.5 Mb/s of both together.",
+        "The dotted curves show plain TCP: about 7.6 Mb/s over WiFi, and 1.9 Mb/s over 3G. You would expect about 9.5 Mb/s of both together.",
       ],
       setup: { scene: "small-buffer", speed: 2, panels: ["goodput", "limits", "rtt"], tab: "why" },
       tasks: [runUntil(12)],
       question: {
         text: "What goodput do both links reach together in this run?",
         choices: [
-          { text: "About 9.5 Mb/s, the sum", feedback: "Look at the black curve: it stays far below the dashed curve of WiFi." },
+          { text: "About 9.5 Mb/s, the sum", feedback: "Look at the black curve: it stays far below the dotted curve of WiFi." },
           {
             text: "About 7.6 Mb/s, as WiFi alone",
             feedback: "It is less than that: the second link does not only fail to help, it costs goodput.",
@@ -59,7 +59,7 @@ export const slower: Lesson = {
       text: [
         "Look at the plot of limiting factors. For most of the time, WiFi is in **head-of-line blocking**: a buffer is full, and its oldest data is on another path.",
         "WiFi could send, and its congestion window is open. But the receive window is used up: by the data that is still on 3G, and by the WiFi data that waits for it.",
-        "Slow the run down to see it: WiFi sends a burst, then rests until a segment arrives over 3G.",
+        "Slow the run down to see it: WiFi sends a burst, then stops until a segment arrives over 3G.",
       ],
       setup: { scene: "small-buffer", speed: 0.2, panels: ["limits", "buffers", "sequence"] },
       tasks: [runUntil(2)],
@@ -106,7 +106,7 @@ export const slower: Lesson = {
     {
       title: "A larger buffer",
       text: [
-        "The same network with buffers of 2 MB. They hold all that WiFi delivers during the RTT of 3G, even with its full queue of more than 1.5 s.",
+        "The same network with buffers of 2 MB. With the data in its queue, 3G has a mean RTT of about 1.7 s. WiFi delivers 1.7 s × 8 Mb/s = 1.7 MB in this time, so WiFi rarely has to wait.",
         "But memory is not free: a server with 10,000 such connections would need 20 GB.",
       ],
       setup: { scene: "large-buffer", speed: 5, panels: ["goodput", "limits", "buffers", "rtt"], tab: "why" },
@@ -148,7 +148,7 @@ export const slower: Lesson = {
     {
       title: "M1: opportunistic retransmission",
       text: [
-        "The sender knows which data blocks the window: the oldest data without DATA_ACK. It also knows that WiFi has an open congestion window and nothing new to send.",
+        "The sender knows which data blocks the window: the oldest data without DATA_ACK. It also knows that WiFi has an open congestion window, and may not send new data.",
         "**Opportunistic retransmission (M1)**: if the receive window is full, a fast subflow sends a **copy of the oldest data** that another subflow has not delivered. As soon as the copy arrives, the window opens again.",
         "The same fading link with M1. In the time-sequence plot, diamonds mark the copies.",
       ],

@@ -8,11 +8,8 @@ export type SideTab = "why" | "link" | "scenario";
 export interface Progress {
   time: number;
   finished: boolean;
-  playing: boolean;
   actions: readonly Action[];
   panels: readonly PanelId[];
-  selected: string | null;
-  tab: SideTab;
   /** Whether a link is up now. */
   isUp: (link: string) => boolean;
 }

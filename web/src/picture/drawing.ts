@@ -10,8 +10,7 @@ const TURN = 2 * Math.PI;
 const LANE = 4.5;
 const QUEUE = { length: 54, width: 9, start: 8, offset: 15 };
 
-export function draw(context: CanvasRenderingContext2D, width: number, height: number, scene: Scene): void {
-  context.clearRect(0, 0, width, height);
+export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
   drawCells(context, scene);
   scene.layout.links.forEach((line, link) => drawLink(context, scene, line, link));
   drawPackets(context, scene);
@@ -45,7 +44,7 @@ function trace(context: CanvasRenderingContext2D, from: Point, to: Point): void 
 function drawLink(context: CanvasRenderingContext2D, scene: Scene, line: LinkLine, link: number): void {
   const { colours, frame, layout } = scene;
   const info = scene.description.links[link];
-  const up = [0, 1].map((direction) => valueOf(frame, link, direction, 5) !== 0);
+  const up = [0, 1].map((direction) => valueOf(frame, link, direction, "up") !== 0);
   const chosen = scene.selected === line.name || scene.hovered === line.name;
   const hue = colourOf(colours, scene.hues.link(line.name));
   context.lineCap = "butt";
@@ -105,6 +104,14 @@ export function queueSpan(line: LinkLine): { start: number; length: number } {
   return { start: QUEUE.start, length: Math.min(QUEUE.length, line.length * 0.24) };
 }
 
+/** The place of the queue of a direction: shares of its line from the sending end on, and its distance and width in px. */
+export function queueBox(line: LinkLine, direction: number): { from: number; to: number; offset: number; width: number } {
+  const { start, length } = queueSpan(line);
+  const [near, far] = [start / line.length, (start + length) / line.length];
+  const [from, to] = direction === 0 ? [near, far] : [1 - near, 1 - far];
+  return { from, to, offset: direction === 0 ? QUEUE.offset : -QUEUE.offset, width: QUEUE.width };
+}
+
 function drawQueue(
   context: CanvasRenderingContext2D,
   scene: Scene,
@@ -113,9 +120,8 @@ function drawQueue(
   direction: number,
 ): void {
   const { colours, frame } = scene;
-  const { start, length } = queueSpan(line);
-  const from = direction === 0 ? start / line.length : 1 - start / line.length;
-  const offset = direction === 0 ? QUEUE.offset : -QUEUE.offset;
+  const { length } = queueSpan(line);
+  const { from, offset } = queueBox(line, direction);
   const origin = pointOn(line, from, offset);
   const fill = fillOf(frame, scene.description, link, direction);
   const angle = Math.atan2(line.to.y - line.from.y, line.to.x - line.from.x) + (direction === 0 ? 0 : Math.PI);
@@ -147,7 +153,7 @@ function drawWaiting(
   colour: string,
 ): void {
   const info = scene.description.links[link]?.[direction === 0 ? "forward" : "backward"];
-  const frames = valueOf(scene.frame, link, direction, 1) || 1;
+  const frames = valueOf(scene.frame, link, direction, "queuedFrames") || 1;
   const fill = fillOf(scene.frame, scene.description, link, direction);
   const { start, length } = queueSpan(line);
   const capacity = info?.queueFrames ?? frames / Math.max(fill, 1e-3);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Description, DirectionInfo } from "../engine/types";
+import { queueBox } from "./drawing";
+import { labelsOf } from "./labels";
 import { distanceTo, heightFor, layersOf, layoutOf, pointOn } from "./layout";
 
 const way: DirectionInfo = { rate: 1e6, delay: 0.01, loss: 0, queueFrames: 10, queueBytes: null, discipline: null };
@@ -39,6 +41,27 @@ describe("layout", () => {
     expect(layers.get("laptop")).toBe(0);
     expect(layers.get("r")).toBe(1);
     expect(layers.get("server")).toBe(2);
+  });
+
+  it("puts labels beside queues and nodes, on a phone too", () => {
+    const description = network(
+      [["left", "phone", "r"], ["right", "phone", "r"], ["other", "laptop", "r"], ["neck", "r", "server"]],
+      [["phone", "server"], ["laptop", "server"]],
+    );
+    for (const width of [380, 590, 900]) {
+      const layout = layoutOf(description, width, heightFor(description, width));
+      for (const label of labelsOf(layout, description.links.map(() => "100 Mb/s · 12 ms"))) {
+        for (const line of layout.links) {
+          for (const direction of [0, 1]) {
+            const { from, to, offset } = queueBox(line, direction);
+            for (const share of [from, (from + to) / 2, to]) {
+              const { x, y } = pointOn(line, share, offset);
+              expect(Math.abs(x - label.x) < label.width / 2 && Math.abs(y - label.y) < 8).toBe(false);
+            }
+          }
+        }
+      }
+    }
   });
 
   it("keeps nodes of one layer apart and inside", () => {

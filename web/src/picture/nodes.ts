@@ -76,7 +76,7 @@ function drawWindows(context: CanvasRenderingContext2D, scene: Scene, box: NodeB
       const row = used.get(link) ?? 0;
       if (row > 2) continue;
       used.set(link, row + 1);
-      const y = (isTall(box) ? port.y : box.y + 9) + row * 13 - (isTall(box) ? 0 : 0);
+      const y = (isTall(box) ? port.y : box.y + 9) + row * 13;
       const hue = colourOf(colours, scene.hues.of(flow.name, path));
       gauge(context, scene, box, y, subflow.inFlight / Math.max(1, subflow.cwnd), hue, sizeText(subflow.cwnd));
     }

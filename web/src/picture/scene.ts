@@ -1,6 +1,6 @@
 // The inputs of one drawing of the network, and the colours of packets.
-import type { Description, Frame } from "../engine/types";
-import { DIRECTION_STRIDE, PACKET_KINDS } from "../engine/types";
+import type { Description, DirectionField, Frame } from "../engine/types";
+import { DIRECTION_FIELDS, DIRECTION_STRIDE, PACKET_KINDS } from "../engine/types";
 import { NONE, type History } from "../session/history";
 import { colourOf, type Colours, type Hues } from "../ui/palette";
 import type { Layout } from "./layout";
@@ -54,16 +54,18 @@ export function hueOfPacket(scene: Scene, link: number, kind: number, flow: numb
   return colourOf(colours, name === undefined ? -1 : hues.of(info.name, name));
 }
 
+const FIELDS = new Map(DIRECTION_FIELDS.map((name, at) => [name, at]));
+
 /** The value of a direction of a link; NaN before the first frame. */
-export function valueOf(frame: Frame, link: number, direction: number, field: number): number {
-  return frame.directions[(2 * link + direction) * DIRECTION_STRIDE + field] ?? Number.NaN;
+export function valueOf(frame: Frame, link: number, direction: number, field: DirectionField): number {
+  return frame.directions[(2 * link + direction) * DIRECTION_STRIDE + (FIELDS.get(field) ?? 0)] ?? Number.NaN;
 }
 
 /** The filled part of a queue, 0 to 1. Unlimited queues fill towards 1 and never reach it. */
 export function fillOf(frame: Frame, description: Description, link: number, direction: number): number {
   const info = description.links[link]?.[direction === 0 ? "forward" : "backward"];
-  const bytes = valueOf(frame, link, direction, 0) || 0;
-  const frames = valueOf(frame, link, direction, 1) || 0;
+  const bytes = valueOf(frame, link, direction, "queuedBytes") || 0;
+  const frames = valueOf(frame, link, direction, "queuedFrames") || 0;
   if (info?.queueFrames) return Math.min(1, frames / info.queueFrames);
   if (info?.queueBytes) return Math.min(1, bytes / info.queueBytes);
   return frames / (frames + 50);
@@ -79,8 +81,8 @@ export function addFlashes(flashes: Flash[], before: Frame | null, frame: Frame,
   for (let link = 0; link < links; link += 1) {
     for (const direction of [0, 1]) {
       for (const [field, place] of [
-        [6, "queue"],
-        [7, "way"],
+        ["queueDrops", "queue"],
+        ["randomLosses", "way"],
       ] as const) {
         const rose = valueOf(frame, link, direction, field) > valueOf(before, link, direction, field);
         if (rose && flashes.length < MOST_FLASHES) flashes.push({ link, direction, place, born: now });

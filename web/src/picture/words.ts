@@ -8,9 +8,9 @@ export function linkLabel(description: Description, frame: Frame | null, link: n
   const info = description.links[link];
   if (!info) return "";
   const now = frame && frame.directions.length > 0;
-  const rate = now ? valueOf(frame, link, 0, 2) : (info.forward.rate ?? Number.NaN);
-  const delay = now ? valueOf(frame, link, 0, 3) : info.forward.delay;
-  const loss = now ? valueOf(frame, link, 0, 4) : info.forward.loss;
+  const rate = now ? valueOf(frame, link, 0, "rate") : (info.forward.rate ?? Number.NaN);
+  const delay = now ? valueOf(frame, link, 0, "delay") : info.forward.delay;
+  const loss = now ? valueOf(frame, link, 0, "loss") : info.forward.loss;
   const parts: string[] = [];
   if (Number.isFinite(rate)) parts.push(rateText(rate));
   if (info.kind === "station" && info.distance !== null) parts.push(`${info.distance} m`);
@@ -20,7 +20,7 @@ export function linkLabel(description: Description, frame: Frame | null, link: n
 }
 
 export function isDown(frame: Frame | null, link: number): boolean {
-  return frame !== null && (valueOf(frame, link, 0, 5) === 0 || valueOf(frame, link, 1, 5) === 0);
+  return frame !== null && (valueOf(frame, link, 0, "up") === 0 || valueOf(frame, link, 1, "up") === 0);
 }
 
 export function linkWords(description: Description, frame: Frame, link: number): string[] {
@@ -30,14 +30,14 @@ export function linkWords(description: Description, frame: Frame, link: number):
   if (isDown(frame, link)) lines.push("The link is down: it drops all packets.");
   for (const direction of [0, 1]) {
     const [first, second] = direction === 0 ? info.ends : [info.ends[1], info.ends[0]];
-    const bytes = valueOf(frame, link, direction, 0);
-    const frames = valueOf(frame, link, direction, 1);
-    const rate = valueOf(frame, link, direction, 2);
+    const bytes = valueOf(frame, link, direction, "queuedBytes");
+    const frames = valueOf(frame, link, direction, "queuedFrames");
+    const rate = valueOf(frame, link, direction, "rate");
     const limit = info[direction === 0 ? "forward" : "backward"];
     const most = limit.queueFrames ? ` of ${limit.queueFrames}` : "";
     const wait = Number.isFinite(rate) && rate > 0 ? `, ${timeText((8 * bytes) / rate)} of waiting` : "";
-    const drops = valueOf(frame, link, direction, 6);
-    const losses = valueOf(frame, link, direction, 7);
+    const drops = valueOf(frame, link, direction, "queueDrops");
+    const losses = valueOf(frame, link, direction, "randomLosses");
     lines.push(
       `${first} to ${second}: ${Math.round(frames)}${most} packets in the queue (${sizeText(bytes)}${wait}); ` +
         `${Math.round(drops)} dropped by the queue, ${Math.round(losses)} lost at random.`,

@@ -23,17 +23,20 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** The mean of the last `count` values at each place; missing values do not count. */
-export function smoothed(values: Float64Array, count: number): Float64Array {
-  if (count <= 1) return values;
+/** At each time, the mean of the values of the last `seconds`; missing values do not count. */
+export function smoothed(time: Float64Array, values: Float64Array, seconds: number): Float64Array {
   const result = new Float64Array(values.length).fill(Number.NaN);
   let sum = 0;
   let present = 0;
+  let first = 0;
   for (let row = 0; row < values.length; row += 1) {
     const added = values[row] ?? Number.NaN;
     if (Number.isFinite(added)) [sum, present] = [sum + added, present + 1];
-    const removed = row >= count ? (values[row - count] ?? Number.NaN) : Number.NaN;
-    if (Number.isFinite(removed)) [sum, present] = [sum - removed, present - 1];
+    const from = (time[row] ?? 0) - seconds + 1e-6;
+    for (; first < row && (time[first] ?? 0) < from; first += 1) {
+      const removed = values[first] ?? Number.NaN;
+      if (Number.isFinite(removed)) [sum, present] = [sum - removed, present - 1];
+    }
     if (present > 0 && Number.isFinite(added)) result[row] = sum / present;
   }
   return result;

@@ -28,6 +28,15 @@ export function limitColour(word: string, dark: boolean): string {
   return dark ? look.dark : look.light;
 }
 
+/** The bands of subflows that followed each other on one path; from its start on, a newer subflow replaces older ones. */
+export function merged(lanes: (readonly Band[])[]): readonly Band[] {
+  const ordered = lanes.filter((bands) => bands.length > 0).sort((a, b) => (a[0]?.from ?? 0) - (b[0]?.from ?? 0));
+  return ordered.flatMap((bands, at) => {
+    const end = ordered[at + 1]?.[0]?.from ?? Infinity;
+    return bands.filter((band) => band.from < end);
+  });
+}
+
 /** Share of the time in `[from, to]` by limit, the largest first. */
 export function shares(bands: readonly Band[], from: number, to: number): { word: string; share: number }[] {
   const sums = new Map<string, number>();

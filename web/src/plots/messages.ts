@@ -58,7 +58,7 @@ export function labelOf(segment: SegmentView): string {
   const flags = segment.flags.replace(/^ACK$/, segment.length > 0 ? "" : "ACK");
   if (flags) parts.push(flags);
   if (segment.length > 0) parts.push(`${segment.length} bytes`);
-  const shown = segment.options.map((option) => option.name).filter((name) => /^(MP_|ADD_ADDR|REMOVE_ADDR|DSS|FASTCLOSE)/i.test(name));
+  const shown = segment.options.map((option) => option.name).filter((name) => /^(MP_|ADD_ADDR|REMOVE_ADDR|DSS)/i.test(name));
   if (shown.length > 0) parts.push(shown.join(" "));
   return parts.join(" · ");
 }

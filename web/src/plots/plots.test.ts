@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SegmentView } from "../engine/types";
 import { aligned, resampled, smoothed, topOf } from "./data";
-import { shares } from "./limits";
+import { merged, shares } from "./limits";
 import { diagramOf, labelOf } from "./messages";
 import { ticks } from "./ticks";
 
@@ -23,8 +23,10 @@ describe("data of plots", () => {
     expect(data).toEqual([[1, 2, 3], [4, null, null], [1, 2, 3]]);
   });
 
-  it("smooths over the last values", () => {
-    expect([...smoothed(Float64Array.of(1, 3, Number.NaN, 5), 2)]).toEqual([1, 2, Number.NaN, 5]);
+  it("smooths over time, whatever the distance of the rows is", () => {
+    const values = Float64Array.of(1, 3, Number.NaN, 5);
+    expect([...smoothed(Float64Array.of(0.1, 0.2, 0.3, 0.4), values, 0.2)]).toEqual([1, 2, Number.NaN, 5]);
+    expect([...smoothed(Float64Array.of(1, 2, 3, 4), values, 0.5)]).toEqual([1, 3, Number.NaN, 5]);
   });
 
   it("ignores short bursts on the axis", () => {
@@ -46,6 +48,14 @@ describe("limits", () => {
     const bands = [{ from: 0, word: "window" }, { from: 1, word: "loss" }, { from: 2, word: "window" }];
     const found = shares(bands, 0, 4);
     expect(found).toEqual([{ word: "window", share: 0.75 }, { word: "loss", share: 0.25 }]);
+  });
+});
+
+describe("subflows of one path", () => {
+  it("share a lane, in which the newer one replaces the older one", () => {
+    const old = [{ from: 0, word: "window" }, { from: 5, word: "closed" }, { from: 7, word: "idle" }];
+    const fresh = [{ from: 6, word: "joining" }];
+    expect(merged([fresh, old])).toEqual([old[0], old[1], fresh[0]]);
   });
 });
 

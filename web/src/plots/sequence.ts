@@ -62,8 +62,6 @@ export function drawSequence(
   colour: (path: number) => string,
   colours: Colours,
 ): void {
-  const height = frame.y(frame.low) + BOTTOM;
-  context.clearRect(0, 0, frame.right + RIGHT, height);
   drawAxes(context, frame, colours);
   const first = sent.lowerBound(frame.from);
   let end = first;

@@ -99,14 +99,14 @@ function goodput(context: Context): Curve[] {
         ghost,
       }),
     );
-  return [...totals, ...paths, ...compared].map((curve) => calm(curve, description.sample));
+  return [...totals, ...paths, ...compared].map((curve) => calm(curve, history.samples.time()));
 }
 
 /** In-order data arrives in bursts, so the curve shows the mean of the last half second. */
-function calm(curve: Curve, sample: number): Curve {
-  const count = Math.round(SMOOTHING / sample);
-  if (curve.ghost) return { ...curve, ghost: { ...curve.ghost, goodput: smoothed(curve.ghost.goodput, count) } };
-  return { ...curve, values: curve.values && smoothed(curve.values, count) };
+function calm(curve: Curve, time: Float64Array): Curve {
+  const { ghost, values } = curve;
+  if (ghost) return { ...curve, ghost: { ...ghost, goodput: smoothed(ghost.time, ghost.goodput, SMOOTHING) } };
+  return { ...curve, values: values && smoothed(time, values, SMOOTHING) };
 }
 
 /** The paths of a flow that have samples: its links, and numbered subflows such as `wifi#2`. */

@@ -4,10 +4,15 @@
 export function recentMean(time: Float64Array, values: Float64Array | undefined, seconds: number): number {
   const end = time[time.length - 1];
   if (!values || end === undefined) return Number.NaN;
+  return meanAfter(time, values, end - seconds);
+}
+
+/** The mean of the values after a time; NaN without values. */
+export function meanAfter(time: Float64Array, values: Float64Array | undefined, from: number): number {
   let sum = 0;
   let count = 0;
-  for (let row = time.length - 1; row >= 0 && (time[row] ?? 0) > end - seconds; row -= 1) {
-    const value = values[row] ?? Number.NaN;
+  for (let row = time.length - 1; row >= 0 && (time[row] ?? 0) > from; row -= 1) {
+    const value = values?.[row] ?? Number.NaN;
     if (Number.isNaN(value)) continue;
     sum += value;
     count += 1;

@@ -1,6 +1,8 @@
 // Messages for screen readers, at most one per second so that they stay audible.
 
 const PAUSE = 1000;
+/** Time of an empty text between equal ones, ms. */
+const GAP = 100;
 
 export class Announcer {
   text = $state("");
@@ -21,7 +23,13 @@ export class Announcer {
       this.timer = null;
       return;
     }
-    this.text = text;
+    // A live region reports changes only.
+    if (text === this.text) {
+      this.text = "";
+      setTimeout(() => (this.text = text), GAP);
+    } else {
+      this.text = text;
+    }
     this.timer = setTimeout(() => this.next(), PAUSE);
   }
 }

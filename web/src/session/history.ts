@@ -118,5 +118,5 @@ function subflowKey(flow: number, bySender: boolean, subflow: number): number {
 }
 
 function isNotable(kind: string): boolean {
-  return kind === "subflow" || kind === "connection" || kind === "timeout" || kind === "penalty";
+  return kind === "subflow" || kind === "connection" || kind === "timeout";
 }

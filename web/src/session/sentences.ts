@@ -17,7 +17,7 @@ export const LIMITS: Record<string, { name: string; help: string }> = {
   local_queue: { name: "local queue", help: "The queue of the sending host holds the maximum for this subflow." },
   joining: { name: "handshake", help: "The handshake of the subflow is not complete." },
   closed: { name: "no subflow", help: "The subflow has ended." },
-  idle: { name: "idle", help: "The connection is not open, or everything has been done." },
+  idle: { name: "idle", help: "The connection is not open, or all data is acknowledged." },
 };
 
 export function limitName(word: string): string {

@@ -1,11 +1,12 @@
 // The state of the page: one source, its present scenario and frame, and the actions of the reader.
 import type { Action, Description, Frame, Ghost, Loaded, Problem, Source } from "../engine/types";
-import { Hues } from "../ui/palette";
+import { colourOf, Hues } from "../ui/palette";
+import { theme } from "../ui/theme.svelte";
 import { Announcer } from "./announcer.svelte";
 import { History } from "./history";
 import { notableText } from "./sentences";
 
-export type Selection = { kind: "link" | "node" | "flow"; name: string } | null;
+export type Selection = { kind: "link" | "node"; name: string } | null;
 /** Time after the end of a run in which Play does nothing, ms. */
 const GRACE = 500;
 /** The value of `Session.busy` while a scenario is loaded. */
@@ -125,6 +126,13 @@ export class Session {
     await this.source.seek((Math.floor(this.time * 1e3) + 1) / 1e3 + 1e-6);
   }
 
+  /** The colour of a path of a flow, by their indices. */
+  pathColour(flow: number, path: number): string {
+    const owner = this.description.flows[flow];
+    const name = this.description.paths[path];
+    return colourOf(theme.colours, owner && name ? this.hues.of(owner.name, name) : -1);
+  }
+
   play(): void {
     if (this.finished || this.loaded === null || this.busy === LOADING) return;
     this.playing = true;
@@ -201,21 +209,14 @@ export class Session {
       this.endedAt = performance.now();
       this.announcer.say("The run has ended.");
     }
-    for (const notable of fresh.slice(0, 3)) {
-      const text = notableText(notable, this.description);
-      if (text) this.announcer.say(text);
-    }
+    const texts = fresh.map((notable) => notableText(notable, this.description)).filter((text) => text !== null);
+    for (const text of texts.slice(0, 3)) this.announcer.say(text);
   }
 }
 
-/** Whether rows of the first description mean the same with the second one, which may have further names at the end. */
+/** Whether rows of both descriptions mean the same. */
 function sameIndices(before: Description, after: Description): boolean {
-  const starts = (shorter: string[], longer: string[]) => shorter.every((name, at) => longer[at] === name);
-  const names = (description: Description) => description.flows.map((flow) => flow.name);
-  return (
-    before.flows.length === after.flows.length &&
-    before.paths.length === after.paths.length &&
-    starts(names(before), names(after)) &&
-    starts(before.paths, after.paths)
-  );
+  const indices = ({ flows, paths, hosts }: Description) =>
+    JSON.stringify([flows.map(({ name, sender }) => [name, sender]), paths, hosts]);
+  return indices(before) === indices(after);
 }

@@ -59,10 +59,6 @@ export class SampleTable {
     return this.columns.get(key)?.subarray(0, this.rows);
   }
 
-  keys(): Iterable<number> {
-    return this.columns.keys();
-  }
-
   clear(): void {
     this.rows = 0;
     this.stride = 1;

@@ -7,7 +7,7 @@ export interface Shared {
   lesson?: string;
 }
 
-/** Scenarios are at most this long, bytes, as files are (crates/lab/src/scenario/files.rs). A link may be damaged or evil. */
+/** Scenarios are at most this long, bytes, as files are (crates/lab/src/scenario/files.rs). A link may be damaged or malicious. */
 const LONGEST = 1 << 20;
 
 /** The bytes after a stream. Rejects if there are more than LONGEST. */

@@ -42,8 +42,11 @@ function line(curve: SvgCurve, x: (value: number) => number, y: (value: number) 
 }
 
 function drawing(plot: SvgPlot, top: number): string {
-  const values = plot.curves.flatMap((curve) => Array.from(curve.y).filter(Number.isFinite));
-  const high = Math.max(0, ...values) * 1.05 || 1;
+  let largest = 0;
+  for (const { y } of plot.curves) {
+    for (let at = 0; at < y.length; at += 1) if (Number.isFinite(y[at])) largest = Math.max(largest, y[at] ?? 0);
+  }
+  const high = largest * 1.05 || 1;
   const [left, right] = [EDGE.left, WIDTH - EDGE.right];
   const bottom = top + HEIGHT - EDGE.bottom;
   const x = (time: number) => left + ((time - plot.from) / (plot.to - plot.from || 1)) * (right - left);
