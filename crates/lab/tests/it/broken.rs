@@ -108,7 +108,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_up_outside_set",
-        r#"event_up_outside_set.toml:12: events[0].up: unknown key; did you mean set = { up = false }? (allowed: at, path, link, station, middlebox, direction, set, how)"#,
+        r#"event_up_outside_set.toml:12: events[0].up: unknown key; did you mean set = { up = false }? (allowed: at, path, link, station, middlebox, flow, direction, set, how)"#,
     ),
     ("event_without_path", r#"event_without_path.toml:13: events[0]: needs a path (try path = "wifi")"#),
     ("event_without_time", r#"event_without_time.toml:13: events[0]: needs a time (try at = "7s")"#),
