@@ -109,7 +109,8 @@ def _description(links: list[str], config: Config, *, sending: bool) -> dict[str
     flow = {
         "name": "transfer", "transport": "mptcp" if config.multipath else "tcp", "from": HERE if sending else PEER,
         "to": PEER if sending else HERE, "sender": HERE if sending else PEER, "paths": links,
-        "scheduler": config.scheduler, "congestion": config.congestion, "start": 0.0, "stop": None,
+        "scheduler": config.scheduler, "congestion": config.congestion,
+        "m1": config.opportunistic_retransmission, "m2": config.penalisation, "start": 0.0, "stop": None,
     }  # fmt: skip
     return {
         "name": "transfer",
