@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import math
 import os
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from conftest import Cli
+from conftest import ROOT, Cli
 from emulated import TWO
 from mptcplab import Scenario
 from mptcplab.emulation.link_control import LinkControl
 from mptcplab.page import messages, security, static_files
+from mptcplab.page import server as server_module
 from mptcplab.page.frames import History, frame
-from mptcplab.page.live_network import LiveNetwork
-from mptcplab.page.live_source import DIRECTION_FIELDS, Moment
+from mptcplab.page.live_network import LiveNetwork, Unreadable
+from mptcplab.page.live_source import Moment
+from mptcplab.page.live_transfer import LiveTransfer
 from mptcplab.page.messages import LinkChange, Refused
 from mptcplab.page.server import CannotServe, PageServer
 from page_client import Page, built, command
@@ -420,7 +425,7 @@ def test_an_emulator_without_counters_has_no_samples() -> None:
     live = LiveNetwork(scenario, Emulator(), control, Connections())  # type: ignore[arg-type]
     moment = live.look()
     assert moment.rows == []
-    assert len(moment.directions) == 4 * len(DIRECTION_FIELDS)
+    assert len(moment.directions) == 4 * 9, "two links with two directions"
 
 
 def test_the_last_frame_is_finished(tmp_path: Path, source: Source) -> None:
@@ -431,6 +436,25 @@ def test_the_last_frame_is_finished(tmp_path: Path, source: Source) -> None:
         server.close()
         assert time.monotonic() - began < 3
         assert page.until(lambda message: message.get("finished"))["speed"] == 0
+        assert closed(page) == 1000
+
+
+def test_the_last_frame_follows_one_that_is_sent_slowly(
+    tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, sending = server_module._send, threading.Event()
+
+    async def slow(connection: Any, message: Mapping[str, Any]) -> None:
+        await send(connection, message)
+        if message["type"] == "frame" and not message["finished"]:
+            sending.set()
+            await asyncio.sleep(0.3)
+
+    monkeypatch.setattr(server_module, "_send", slow)
+    with PageServer(static_files.files(built(tmp_path / "page")), source=source) as server, Page(server.url) as page:
+        assert sending.wait(10)
+        server.close()
+        assert page.until(lambda message: message.get("finished"))
         assert closed(page) == 1000
 
 
@@ -461,6 +485,102 @@ def test_the_console_and_the_page_know_the_same_states() -> None:
     control.set_state("wifi", "silent")
     control.set_quantity("lte", "rate", "2Mbit")
     assert control.states() == {"wifi": "silent", "lte": "up"}
+
+
+class BrokenLinks(NetworkLinks):
+    """Links with one quantity that cannot be changed, and hosts that cannot be notified."""
+
+    broken = ""
+
+    def set_link(self, link: str, key: str, value: str) -> None:
+        if key == self.broken:
+            raise RuntimeError("the emulator has stopped")
+        super().set_link(link, key, value)
+
+    def set_up(self, link: str, *, up: bool) -> None:
+        if self.broken == "hosts":
+            raise OSError("no such device")
+        super().set_up(link, up=up)
+
+
+def live(text: str, wires: NetworkLinks) -> LiveNetwork:
+    """A network whose links are `wires`."""
+    return LiveNetwork(Scenario.parse(text).core, object(), LinkControl(wires), Unreadable(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("link_text", "numbers", "says"),
+    [
+        ('rate = "8Mbit"\nqueue = { kind = "codel" }', {"loss": 0.1, "queueFrames": 7.0}, "needs a drop-tail queue"),
+        ('trace = "link.csv"', {"loss": 0.1, "rate": 1e6}, "must not be set where the link has a trace"),
+    ],
+)
+def test_a_refused_change_changes_nothing(tmp_path: Path, link_text: str, numbers: dict[str, float], says: str) -> None:
+    (tmp_path / "link.csv").write_text("time_s,rate_mbit\n0,8\n1,4\n")
+    file, wires = tmp_path / "two.toml", NetworkLinks()
+    file.write_text(TWO.replace('rate = "8Mbit"\ndelay = "20ms"\nqueue = "100p"', link_text))
+    network = LiveNetwork(Scenario.load(file).core, object(), LinkControl(wires), Unreadable(1))  # type: ignore[arg-type]
+    with pytest.raises(Refused, match=f"link wifi: .*{says}"):
+        network.change(LinkChange("wifi", numbers, None, "admin"))
+    assert (wires.done, network.changes) == ([], 0)
+    network.change(LinkChange("lte", {"loss": 0.1, "queueFrames": 7.0}, None, "admin"))
+    assert (len(wires.done), network.changes) == (2, 1)
+
+
+@pytest.mark.parametrize(("key", "value"), [("rate", 1e6), ("delay", 0.1)])
+def test_the_cell_determines_values_of_a_station(key: str, value: float) -> None:
+    wires = NetworkLinks()
+    wires.links = ["wlan0", "wlan1"]
+    network = live((ROOT / "docs/examples/wifi.toml").read_text(encoding="utf-8"), wires)
+    with pytest.raises(Refused, match=f"{key} = .*: a station has no {key} of its own"):
+        network.change(LinkChange("wlan0", {key: value, "loss": 0.1}, None, "admin"))
+    assert (wires.done, network.changes) == ([], 0)
+
+
+def test_a_change_that_fails_midway_names_the_applied_values() -> None:
+    wires = BrokenLinks()
+    wires.broken = "loss"
+    network = live(TWO, wires)
+    with pytest.raises(Refused, match="the emulator has stopped; already changed: rate, delay"):
+        network.change(LinkChange("wifi", {"rate": 1e6, "delay": 0.1, "loss": 0.1}, False, "admin"))
+    assert network.changes == 1, "the link has changed"
+    wires.broken = "rate"
+    with pytest.raises(RuntimeError):
+        network.change(LinkChange("wifi", {"rate": 1e6}, None, "admin"))
+    assert network.changes == 1
+
+
+def test_a_failed_change_of_a_link_keeps_its_state() -> None:
+    wires = BrokenLinks()
+    control = LinkControl(wires)
+    wires.broken = "up"
+    with pytest.raises(RuntimeError):
+        control.set_state("wifi", "down")
+    assert control.states()["wifi"] == "up"
+    wires.broken = "hosts"
+    with pytest.raises(OSError, match="no such device"):
+        control.set_state("wifi", "down")
+    assert control.states()["wifi"] == "up"
+    wires.broken = ""
+    control.set_state("wifi", "up")
+    assert wires.done[-1] == ("wifi", "plugged"), "a host may have been notified"
+
+
+def test_refused_changes_of_a_transfer_are_not_counted() -> None:
+    class Driver:
+        addresses = (SimpleNamespace(device="a1", interface=1),)
+
+        def set_interface(self, _interface: int, *, up: bool) -> None:
+            if not up:
+                raise OSError("the driver has stopped")
+
+    config = SimpleNamespace(multipath=True, scheduler="default", congestion="lia")
+    transfer = LiveTransfer(Driver(), config, sending=True)  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="has stopped"):
+        transfer.change(LinkChange("a1", {}, False, "admin"))
+    assert transfer.changes == 0
+    transfer.change(LinkChange("a1", {}, True, "admin"))
+    assert transfer.changes == 1
 
 
 def test_a_missing_page_names_the_command(tmp_path: Path) -> None:

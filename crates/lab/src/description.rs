@@ -102,6 +102,8 @@ fn flow(flow: &Flow) -> Value {
         "paths": flow.paths,
         "scheduler": flow.scheduler.kind(),
         "congestion": flow.congestion.kind(),
+        "m1": flow.mechanisms.opportunistic_retransmission,
+        "m2": flow.mechanisms.penalisation,
         "start": flow.start.as_secs_f64(),
         "stop": flow.stop.map(mptcp_clock::Duration::as_secs_f64),
     })

@@ -69,6 +69,10 @@ pub enum Action {
         congestion: Option<String>,
         /// Its receive buffer, bytes.
         rcvbuf: Option<u64>,
+        /// Opportunistic retransmission.
+        m1: Option<bool>,
+        /// Penalisation.
+        m2: Option<bool>,
     },
     /// The application of a flow stops writing.
     StopFlow {

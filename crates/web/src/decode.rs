@@ -252,7 +252,7 @@ fn mptcp(option: &MptcpOption) -> DecodedOption {
             ("MP_PRIO", vec![field("Backup", prio.backup, help)])
         }
         MptcpOption::Fail(number) => {
-            let help = "Data from here on failed its checksum; the sender falls back to TCP.";
+            let help = "Data from here on failed its checksum. The subflow is closed; without another subflow, the connection falls back to TCP.";
             ("MP_FAIL", vec![field("Data sequence number", number, help)])
         }
         MptcpOption::FastClose(key) => {

@@ -64,13 +64,18 @@ impl Edit<'_> {
             Action::AddFlow { name, transport, paths, rate } => self.add_flow(name, transport, paths, *rate),
             Action::AddMiddlebox { name, kind, link } => self.add_middlebox(name, kind, link),
             Action::Switch { middlebox, on } => self.switch(middlebox, *on),
-            Action::Policy { flow, scheduler, congestion, rcvbuf } => {
+            Action::Policy { flow, scheduler, congestion, rcvbuf, m1, m2 } => {
                 let named = [("scheduler", scheduler), ("congestion", congestion)];
                 let named = named.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?)));
                 self.policy(flow, named.collect())?;
-                // A buffer has its size from the start on.
+                // A flow has its buffer and its mechanisms from the start on.
                 if let Some(bytes) = rcvbuf {
                     self.flow(flow)?.insert("rcvbuf", format!("{bytes}B").into());
+                }
+                for (key, on) in [("opportunistic_retransmission", m1), ("penalisation", m2)] {
+                    if let Some(on) = on {
+                        self.flow(flow)?.insert(key, (*on).into());
+                    }
                 }
                 Ok(())
             }
@@ -127,7 +132,7 @@ impl Edit<'_> {
                 }
             };
             let Some(table) = table.as_table_like_mut() else {
-                return refused(format!("{direction:?} of {name} is not a table"));
+                return refused(format!("{} of {name} is not a table", direction.unwrap_or_default()));
             };
             return fill(table, &values, name);
         }

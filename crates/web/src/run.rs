@@ -20,7 +20,7 @@ pub const FILE: &str = "scenario.toml";
 /// Segments that are kept for the sequence diagram.
 const SEGMENTS: usize = 400;
 /// Maximum size of a capture, bytes.
-const CAPTURE: usize = 64 << 20;
+const CAPTURE: usize = 256 << 20;
 /// Maximum number of comparisons with plain TCP.
 const GHOSTS: usize = 8;
 
@@ -200,16 +200,22 @@ impl Run {
         self.edit(&text.map_err(|error| Problem::new(error.0))?)
     }
 
-    /// A pcapng file of all interfaces from the start until now, at most 64 MiB.
+    /// A pcapng file of all interfaces from the start until now, with the first 256 bytes of each packet.
     ///
     /// # Errors
-    /// As [`Self::advance`].
+    /// A file of more than 256 MiB; otherwise as [`Self::advance`].
     pub fn capture(&self) -> Result<Vec<u8>, Problem> {
         let mut world = World::new(&self.scenario, self.seed).map_err(RunError::from)?;
         world.capture_in_memory(CAPTURE).map_err(RunError::from)?;
         world.observe(Filter::NONE);
         world.advance(self.reached)?;
-        Ok(world.captured().unwrap_or_default().to_vec())
+        let (file, is_whole) = world.captured().unwrap_or_default();
+        if !is_whole {
+            return Err(Problem::new(
+                "the capture has more than 256 MiB: go back to an earlier time, or run mptcplab run --pcap",
+            ));
+        }
+        Ok(file.to_vec())
     }
 
     /// All samples until now as CSV, as `mptcplab run --format csv` writes them. Simulates the run again, because the
@@ -270,17 +276,14 @@ fn observed(scenario: &Scenario, seed: u64) -> Result<World, Problem> {
 }
 
 /// The types of events that the page shows.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 9] = [
     "schedule",
     "reinjection",
     "retransmission",
     "penalty",
     "loss",
     "timeout",
-    "spurious",
-    "connection_blocked",
     "subflow_blocked",
     "subflow",
     "connection",
-    "drop",
 ];

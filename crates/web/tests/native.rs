@@ -43,7 +43,7 @@ const CHANGES: [(&str, bool); 10] = [
     (r#"{"kind":"addFlow","name":"rival","transport":"tcp","paths":["wifi"]}"#, false),
     (r#"{"kind":"addMiddlebox","name":"nat","box":"nat","link":"wifi"}"#, false),
     (r#"{"kind":"policy","flow":"both","scheduler":"roundrobin","congestion":"olia"}"#, true),
-    (r#"{"kind":"policy","flow":"both","congestion":"bbr","rcvbuf":90000}"#, false),
+    (r#"{"kind":"policy","flow":"both","congestion":"bbr","rcvbuf":90000,"m1":false,"m2":false}"#, false),
     (r#"{"kind":"stopFlow","flow":"rival"}"#, false),
 ];
 

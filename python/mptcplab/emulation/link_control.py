@@ -41,6 +41,8 @@ class LinkControl:
         """The states that `set_state` accepts."""
         self.links = wires.links
         self._states = dict.fromkeys(wires.links, "up")
+        self._notified: set[str] = set()
+        """Links whose hosts may have been notified that they are down."""
         self._lock = threading.Lock()
 
     def states(self) -> dict[str, str]:
@@ -53,12 +55,17 @@ class LinkControl:
             self.wires.set_link(link, key, value)
 
     def set_state(self, link: str, state: str) -> None:
-        """Sets one of the possible states. Raises `BadResult` for another one."""
+        """Sets one of the possible states. Raises `BadResult` for another one.
+
+        The state stays the previous one if the change fails.
+        """
         choose(state, self.possible, "state of a link")
         with self._lock:
-            before, self._states[link] = self._states[link], state
             self.wires.set_link(link, "up", "true" if state == "up" else "false")
-            if state == "down" and before != "down":
+            if state == "down" and self._states[link] != "down":
+                self._notified.add(link)
                 self.wires.set_up(link, up=False)
-            elif state != "down" and before == "down":
+            elif state != "down" and link in self._notified:
                 self.wires.set_up(link, up=True)
+                self._notified.discard(link)
+            self._states[link] = state

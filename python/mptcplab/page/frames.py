@@ -60,5 +60,5 @@ def frame(moment: Moment, rows: Sequence[Row], *, restarted: bool) -> dict[str, 
             "words": [],
         },
         "restarted": restarted,
-        "reasons": [list(one) for one in moment.reasons] or [[] for _ in moment.flows],
+        "reasons": [[] for _ in moment.flows],
     }

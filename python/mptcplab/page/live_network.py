@@ -64,6 +64,7 @@ class LiveNetwork:
         table = self._loaded["description"]
         for flow in table["flows"]:
             flow.update(policies or {})
+        self._links = {link["name"]: link for link in table["links"]}
         self._paths = table["paths"]
         self._flows = len(table["flows"])
         senders = [flow["sender"] for flow in table["flows"]]
@@ -102,7 +103,7 @@ class LiveNetwork:
         sampler.value(none, path, "random_losses", forward["random_losses"])
 
     def change(self, change: LinkChange) -> None:
-        """Changes a link as the console does."""
+        """Changes a link as the console does: all values, or none if one of them is invalid."""
         texts = {
             "rate": lambda value: f"{value:.0f}bit",
             "delay": lambda value: f"{value * 1e9:.0f}ns",
@@ -113,18 +114,48 @@ class LiveNetwork:
         state = _state(change)
         if state is not None and state not in self._control.possible:
             raise Refused('how = "admin": the hosts of this run cannot be notified; use how = "blackhole"')
-        self.changes += 1
+        _check(self._links[change.link], change.numbers)
+        applied: list[str] = []
         try:
             for key, value in change.numbers.items():
                 self._control.set_quantity(change.link, keys.get(key, key), texts[key](value))
+                applied.append(key)
             if state is not None:
                 self._control.set_state(change.link, state)
+                applied.append("up")
         except (_core.ScenarioError, BadResult) as error:
-            raise Refused(f"link {change.link}: {error}") from error
+            raise Refused(f"link {change.link}: {error}{_already(applied)}") from error
+        except Exception as error:
+            # The emulator has stopped, or a host cannot be changed.
+            if not applied:
+                raise
+            raise Refused(f"the change failed: {error}{_already(applied)}") from error
+        finally:
+            self.changes += bool(applied)
+
+
+def _check(link: Mapping[str, Any], numbers: Mapping[str, float]) -> None:
+    """Raises `Refused` if the kind of a link excludes one of the values, as `Control` of crates/emulator does."""
+    has_discipline = any(link[direction]["discipline"] is not None for direction in DIRECTIONS)
+    for key, value in numbers.items():
+        problem = None
+        if key in ("rate", "delay") and link["kind"] == "station":
+            problem = f"a station has no {key} of its own; the cell and the station's distance determine it"
+        elif key == "rate" and link["recorded"]:
+            problem = "must not be set where the link has a trace"
+        elif key == "queueFrames" and has_discipline:
+            problem = "needs a drop-tail queue; a discipline keeps its limit"
+        if problem is not None:
+            raise Refused(f"link {link['name']}: {key} = {value:g}: {problem}")
+
+
+def _already(applied: Sequence[str]) -> str:
+    """The values of a failed change that were applied, as the end of a message."""
+    return f"; already changed: {', '.join(applied)}" if applied else ""
 
 
 def _values(row: _core.EmulatedLinkRow | None) -> list[float]:
-    """`DIRECTION_FIELDS` of types.ts for one direction."""
+    """`DIRECTION_FIELDS` of types.ts for one direction of a link."""
     if row is None:
         return [0, 0, math.nan, math.nan, math.nan, 1, 0, 0, 0]
     rate, loss = row["rate"], row["loss"]

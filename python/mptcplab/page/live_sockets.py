@@ -1,16 +1,17 @@
 """Flows and subflows of Linux's sockets in an emulated network, as the page shows them.
 
 Owns the assignment of sockets to the flows of a scenario. A flow shows one connection at a time: of all open ones
-between its hosts, the one with the most data. Byte counts add up over its connections.
+between its hosts, the one with the most data. Byte counts and rates add up over all its connections.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from mptcplab.host.socket_diag import ESTABLISHED, MptcpSocket, SocketDiag, TcpSocket, TooMany
+from mptcplab.host.socket_diag import ESTABLISHED, MAX_SOCKETS, MptcpSocket, SocketDiag, TcpSocket, TooMany
 from mptcplab.page.sampling import Sampler
 
 PAUSE = 1.0
@@ -69,18 +70,67 @@ class _End:
         return self.connection is not None and self.connection.fallback
 
 
+@dataclass(frozen=True)
+class _Connection:
+    """An open connection of a flow."""
+
+    key: object
+    """The token at the opening host, or the addresses of a TCP connection."""
+    near: _End
+    """The end at the opening host."""
+    far: _End | None
+    opens: str
+    accepts: str
+
+    def amount(self) -> int:
+        return self.near.acked() + self.near.received()
+
+    def ends(self) -> tuple[str, _End, _End | None]:
+        """The host that sends the most data, its end, and the end of the receiver."""
+        if self.far is None or self.near.acked() >= self.far.acked():
+            return self.opens, self.near, self.far
+        return self.accepts, self.far, self.near
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Bytes of a connection at the last look."""
+
+    written: int = 0
+    received: int = 0
+    amount: int = 0
+    """Acknowledged and received bytes at the opening host."""
+
+
 @dataclass
 class _Total:
     """Counts of a flow over all its connections."""
 
-    key: object = None
-    """The present connection."""
+    known: dict[object, _Counts] = field(default_factory=dict)
+    """The counts of the latest connections by key, at most `MAX_SOCKETS`; the last one was seen last."""
     written: int = 0
     received: int = 0
-    before: tuple[int, int] = (0, 0)
-    """Both counts of earlier connections."""
+    """Both counts over all connections."""
+    key: object = None
+    """The shown connection."""
     limited: dict[tuple[str, int], tuple[float, float]] = field(default_factory=dict)
     """By local address of a subflow: seconds with a full receive window and with a full send buffer."""
+
+    def add(self, connection: _Connection) -> None:
+        """Counts the bytes of a connection since its last look."""
+        _, sender, receiver = connection.ends()
+        before = self.known.pop(connection.key, _Counts())
+        amount = connection.amount()
+        if isinstance(connection.key, tuple) and amount < before.amount:
+            # A new connection has the addresses of an earlier one.
+            before = _Counts()
+        written = max(before.written, sender.acked() + sender.unacked())
+        received = max(before.received, sender.acked() if receiver is None else receiver.received())
+        self.written += written - before.written
+        self.received += received - before.received
+        self.known[connection.key] = _Counts(written, received, amount)
+        if len(self.known) > MAX_SOCKETS:
+            del self.known[next(iter(self.known))]
 
 
 class LiveSockets:
@@ -135,21 +185,34 @@ class LiveSockets:
         flow, total = self._flows[number], self._totals[number]
         if flow is None:
             return _view(total)
-        opener = _busiest(found.get(flow.opens, {}), self._addresses[flow.accepts], flow.port)
-        if opener is None:
+        connections = self._connections(flow, found)
+        for one in connections:
+            total.add(one)
+        if not connections:
             return _view(total, finished=total.key is not None)
-        key, near = opener
-        far = _peer(near, found.get(flow.accepts, {}).values())
-        sender, receiver = (near, far) if far is None or near.acked() >= far.acked() else (far, near)
-        if key != total.key:
-            total.key, total.before, total.limited = key, (total.written, total.received), {}
-        host = flow.opens if sender is near else flow.accepts
-        total.written = total.before[0] + sender.acked() + sender.unacked()
-        total.received = total.before[1] + (sender.acked() if receiver is None else receiver.received())
+        shown = max(connections, key=_Connection.amount)
+        if shown.key != total.key:
+            total.key, total.limited = shown.key, {}
+        host, sender, receiver = shown.ends()
         subflows = [self._subflow(one, host, total, span) for one in sender.subflows if one.state == ESTABLISHED]
         if sampler is not None:
-            self._sample(number, sender, host, total, sampler)
+            self._sample_rates(number, connections, total, sampler)
+            self._sample_values(number, host, sender, sampler)
         return _view(total, sender=sender, receiver=receiver, subflows=[one for one in subflows if one is not None])
+
+    def _connections(self, flow: Flow, found: Mapping[str, dict[object, _End]]) -> list[_Connection]:
+        """The open connections of a flow."""
+        remote = self._addresses[flow.accepts]
+        accepted = {
+            (one.remote, one.local): end for end in found.get(flow.accepts, {}).values() for one in end.subflows
+        }
+        connections = []
+        for key, near in found.get(flow.opens, {}).items():
+            if any(one.remote[0] in remote and flow.port in (None, one.remote[1]) for one in near.subflows):
+                ends = (accepted.get((one.local, one.remote)) for one in near.subflows)
+                far = next((end for end in ends if end is not None), None)
+                connections.append(_Connection(key, near, far, flow.opens, flow.accepts))
+        return connections
 
     def _subflow(self, one: TcpSocket, host: str, total: _Total, span: float) -> dict[str, Any] | None:
         path = self._addresses[host].get(one.local[0])
@@ -175,42 +238,44 @@ class LiveSockets:
             "limit": limit,
         }
 
-    def _sample(self, flow: int, sender: _End, host: str, total: _Total, sampler: Sampler) -> None:
-        everything = self._paths
+    def _sample_rates(self, flow: int, connections: Sequence[_Connection], total: _Total, sampler: Sampler) -> None:
+        """Adds the rates of all connections of a flow."""
+        sent, acked = dict[int, int](), dict[int, int]()
+        all_sent = 0
+        for connection in connections:
+            host, sender, _ = connection.ends()
+            for one in sender.subflows:
+                all_sent += one.bytes_sent
+                path = self._addresses[host].get(one.local[0])
+                if path is not None:
+                    sent[path] = sent.get(path, 0) + one.bytes_sent
+                    acked[path] = acked.get(path, 0) + one.bytes_acked
+        for path, count in sent.items():
+            sampler.rate(flow, path, "throughput", count)
+            sampler.rate(flow, path, "goodput", acked[path])
+        sampler.rate(flow, self._paths, "goodput", total.received)
+        sampler.rate(flow, self._paths, "throughput", all_sent)
+
+    def _sample_values(self, flow: int, host: str, sender: _End, sampler: Sampler) -> None:
+        """Adds the values of the shown connection."""
+        retransmits = dict[int, int]()
         for one in sender.subflows:
             path = self._addresses[host].get(one.local[0])
             if path is None:
                 continue
-            sampler.rate(flow, path, "throughput", one.bytes_sent)
-            sampler.rate(flow, path, "goodput", one.bytes_acked)
             sampler.value(flow, path, "cwnd", one.cwnd)
             sampler.value(flow, path, "ssthresh", one.ssthresh)
             sampler.value(flow, path, "srtt", one.srtt)
             sampler.value(flow, path, "rttvar", one.rttvar)
             sampler.value(flow, path, "in_flight", one.in_flight)
-            sampler.value(flow, path, "retransmits", one.retransmits)
-        sampler.rate(flow, everything, "goodput", total.received)
-        sampler.rate(flow, everything, "throughput", sum(one.bytes_sent for one in sender.subflows))
+            retransmits[path] = retransmits.get(path, 0) + one.retransmits
+        for path, count in retransmits.items():
+            sampler.value(flow, path, "retransmits", count)
+        everything = self._paths
         sampler.value(flow, everything, "send_queue", sender.unacked())
         sampler.value(flow, everything, "receive_window", _peer_window(sender))
         if sender.connection is not None:
             sampler.value(flow, everything, "reinjected", sender.connection.bytes_retransmitted)
-
-
-def _busiest(ends: Mapping[object, _End], remote: Mapping[str, int], port: int | None) -> tuple[object, _End] | None:
-    """The connection to a host with the most data, and its key."""
-    mine = [
-        (end.acked() + end.received(), number, key, end)
-        for number, (key, end) in enumerate(ends.items())
-        if any(one.remote[0] in remote and port in (None, one.remote[1]) for one in end.subflows)
-    ]
-    return max(mine)[2:] if mine else None
-
-
-def _peer(near: _End, ends: Iterable[_End]) -> _End | None:
-    """The other end of a connection."""
-    mine = {(one.remote, one.local) for one in near.subflows}
-    return next((end for end in ends if any((one.local, one.remote) in mine for one in end.subflows)), None)
 
 
 def _peer_window(end: _End) -> int:
@@ -244,4 +309,10 @@ def _view(
 
 def opened(namespaces: Mapping[str, str]) -> dict[str, SocketDiag]:
     """The queries of hosts, by the names of their namespaces. Raises `OSError`."""
-    return {host: SocketDiag(name) for host, name in namespaces.items()}
+    with ExitStack() as stack:
+        diags = {}
+        for host, name in namespaces.items():
+            diags[host] = SocketDiag(name)
+            stack.callback(diags[host].close)
+        stack.pop_all()
+    return diags

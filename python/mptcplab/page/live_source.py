@@ -6,15 +6,10 @@ Owns only types. `live_network` and `live_transfer` implement the interface, `se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mptcplab.page.messages import LinkChange
-
-DIRECTION_FIELDS = (
-    "queuedBytes", "queuedFrames", "rate", "delay", "loss", "up", "queueDrops", "randomLosses", "sentBytes",
-)  # fmt: skip
-"""Values of one direction of a link in a frame, in the order of web/src/engine/types.ts."""
 
 Row = tuple[float, int, int, int, float]
 """A sample: time in seconds, flow, path, metric, value."""
@@ -27,14 +22,12 @@ class Moment:
     time: float
     """Seconds since the start."""
     directions: Sequence[float]
-    """By link and direction, the values of `DIRECTION_FIELDS`; NaN if unknown."""
+    """By link and direction, the values of `DIRECTION_FIELDS` of types.ts; NaN if unknown."""
     flows: Sequence[dict[str, Any]]
     """`FlowView` of types.ts, by flow."""
     rows: Sequence[Row] = ()
     """Samples since the last look."""
     finished: bool = False
-    reasons: Sequence[Sequence[str]] = field(default_factory=list)
-    """By flow: sentences about what limits it."""
 
 
 class LiveSource(Protocol):
@@ -43,7 +36,7 @@ class LiveSource(Protocol):
     links: list[str]
     """Names of the links that `change` accepts."""
     changes: int
-    """The number of changes so far."""
+    """The number of changes so far, without refused ones."""
 
     def loaded(self) -> dict[str, Any]:
         """`Loaded` of types.ts: scenario text and description."""

@@ -92,11 +92,11 @@ class LiveTransfer:
         if change.how != "admin":
             raise Refused(f"how = {change.how!r}: a device of a transfer goes down visibly for both hosts (admin)")
         wanted = bool(change.up)
-        self.changes += 1
         for interface, path in self._paths.items():
             if self.links[path] == change.link:
                 self._driver.set_interface(interface, up=wanted)
         self._up[change.link] = wanted
+        self.changes += 1
 
 
 def _description(links: list[str], config: Config, *, sending: bool) -> dict[str, Any]:

@@ -291,7 +291,7 @@ class _Shown:
                     await _send(connection, {"type": "failure", "message": self._failure})
                     await connection.close(INTERNAL, "the run cannot be shown")
                     return
-                # The frames that came while the last one was sent are skipped.
+                # Frames before the latest one are skipped.
                 seen = self._number
                 if (moment := self._moment) is None:
                     continue
@@ -300,7 +300,6 @@ class _Shown:
                 if moment.finished:
                     await connection.close(NORMAL, "the run has ended")
                     return
-                seen = self._number
         except ConnectionClosed:
             pass
 

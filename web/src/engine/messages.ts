@@ -6,9 +6,9 @@ import type { Action, Frame, Ghost, Loaded, Problem, SegmentView } from "./types
 
 /** Calls of the page, and the types of their results. */
 export interface Calls {
-  load: { arguments: [toml: string, seed: number]; result: Loaded };
-  edit: { arguments: [toml: string]; result: Loaded };
-  act: { arguments: [action: Action]; result: Loaded };
+  load: { arguments: [toml: string, seed: number]; result: null };
+  edit: { arguments: [toml: string]; result: null };
+  act: { arguments: [action: Action]; result: null };
   seek: { arguments: [time: number]; result: null };
   step: { arguments: []; result: null };
   segments: { arguments: []; result: SegmentView[] };
@@ -29,5 +29,7 @@ export type ToWorker =
 export type FromWorker =
   | { type: "answer"; id: number; result: unknown }
   | { type: "refused"; id: number; problem: Problem }
+  /** The scenario of the following frames. */
+  | { type: "loaded"; loaded: Loaded }
   | { type: "frame"; frame: Frame }
   | { type: "failure"; message: string };

@@ -39,15 +39,24 @@ class Engine {
       } else onMessage(message);
     };
     this.#worker.onerror = (event) => {
-      onMessage({ type: "failure", message: `the simulator stopped: ${event.message}` });
-      for (const { reject } of this.#awaited.values()) reject({ message: event.message, line: null, column: null });
-      this.#awaited.clear();
+      this.#fail(onMessage, `the simulator stopped: ${event.message}`);
     };
     this.#ready = simulator().then((module) => this.#worker.postMessage({ type: "start", module } satisfies ToWorker));
+    this.#ready.catch((error: unknown) => this.#fail(onMessage, `the simulator cannot start: ${String(error)}`));
+  }
+
+  /** Refuses all calls that wait for an answer. */
+  #fail(onMessage: (message: FromWorker) => void, message: string): void {
+    onMessage({ type: "failure", message });
+    for (const { reject } of this.#awaited.values()) reject({ message, line: null, column: null });
+    this.#awaited.clear();
   }
 
   post(message: ToWorker): void {
-    void this.#ready.then(() => this.#worker.postMessage(message));
+    this.#ready.then(
+      () => this.#worker.postMessage(message),
+      () => {},
+    );
   }
 
   call<N extends Name>(name: N, ...values: Calls[N]["arguments"]): Promise<Calls[N]["result"]> {
@@ -81,20 +90,29 @@ export class Simulator implements Source {
   constructor() {
     const draw = () => {
       this.#animation = requestAnimationFrame(draw);
-      const frame = this.#frame;
-      if (frame === null) return;
-      this.#frame = null;
-      // The worker computes the next frame while the page draws this one.
-      this.#engine.post({ type: "want" });
-      this.onFrame(frame);
+      this.#deliver();
     };
     this.#animation = requestAnimationFrame(draw);
     this.#engine.post({ type: "want" });
   }
 
+  #deliver(): void {
+    const frame = this.#frame;
+    if (frame === null) return;
+    this.#frame = null;
+    // The worker computes the next frame while the page draws this one.
+    this.#engine.post({ type: "want" });
+    this.onFrame(frame);
+  }
+
   #hear(message: FromWorker): void {
-    if (message.type === "frame") this.#frame = message.frame;
-    else if (message.type === "failure") this.onFailure(message.message);
+    if (message.type === "frame") {
+      this.#frame = message.frame;
+    } else if (message.type === "loaded") {
+      // A frame that waits belongs to the scenario before.
+      this.#deliver();
+      this.#show(message.loaded);
+    } else if (message.type === "failure") this.onFailure(message.message);
   }
 
   #show(loaded: Loaded): void {
@@ -120,17 +138,22 @@ export class Simulator implements Source {
   }
 
   async load(toml: string, seed: number): Promise<void> {
-    const loaded = await this.#engine.call("load", toml, seed);
+    const before = this.#seed;
     this.#seed = seed;
-    this.#show(loaded);
+    try {
+      await this.#engine.call("load", toml, seed);
+    } catch (problem) {
+      this.#seed = before;
+      throw problem;
+    }
   }
 
   async edit(toml: string): Promise<void> {
-    this.#show(await this.#engine.call("edit", toml));
+    await this.#engine.call("edit", toml);
   }
 
   async act(action: Action): Promise<void> {
-    this.#show(await this.#engine.call("act", action));
+    await this.#engine.call("act", action);
   }
 
   setSpeed(speed: number): void {

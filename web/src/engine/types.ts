@@ -48,6 +48,10 @@ export interface FlowInfo {
   paths: string[];
   scheduler: string;
   congestion: string;
+  /** Opportunistic retransmission. */
+  m1: boolean;
+  /** Penalisation. */
+  m2: boolean;
   start: number;
   stop: number | null;
 }
@@ -214,7 +218,7 @@ export type Action =
   | { kind: "addFlow"; name: string; transport: "tcp" | "udp" | "mptcp"; paths: string[]; rate?: number }
   | { kind: "addMiddlebox"; name: string; box: string; link: string }
   | { kind: "switch"; middlebox: string; on: boolean }
-  | { kind: "policy"; flow: string; scheduler?: string; congestion?: string; rcvbuf?: number }
+  | { kind: "policy"; flow: string; scheduler?: string; congestion?: string; rcvbuf?: number; m1?: boolean; m2?: boolean }
   | { kind: "stopFlow"; flow: string };
 
 /** Goodput over time of plain TCP over one path, to compare a flow with. */

@@ -7,7 +7,7 @@ import { initSync, Simulation } from "../../pkg/mptcplab_web.js";
 import { ghostsOf } from "./ghosts";
 import { frameOf } from "./frames";
 import type { FromWorker, Name, ToWorker } from "./messages";
-import type { Action, Frame, Loaded, Problem } from "./types";
+import type { Action, Frame, Problem } from "./types";
 
 /** Milliseconds of simulation per frame. */
 const BUDGET = 11;
@@ -25,7 +25,8 @@ let changed = false;
 let restarted = true;
 /** Virtual time to reach as fast as possible, after a replay; null otherwise. */
 let goal: number | null = null;
-let goalReached: (() => void) | null = null;
+/** Settles the promise of the call that set `goal`: null if the goal was reached or replaced, else what went wrong. */
+let goalReached: ((problem: unknown) => void) | null = null;
 let lastTick = 0;
 /** Virtual seconds per call that take about SLICE ms. */
 let slice = 1e-3;
@@ -45,10 +46,6 @@ function problemOf(error: unknown): Problem {
     }
   }
   return { message: String(error), line: null, column: null };
-}
-
-function loaded(run: Simulation): Loaded {
-  return { toml: run.toml(), description: JSON.parse(run.description()) };
 }
 
 /** The simulator counts in nanoseconds, so it may stop this much before a target, s. */
@@ -77,9 +74,7 @@ function tick(): void {
   try {
     if (goal !== null) {
       if (advance(run, goal, now + BUDGET)) {
-        goal = null;
-        goalReached?.();
-        goalReached = null;
+        endGoal(null);
       }
       changed = true;
     } else if (speed > 0 && !run.finished()) {
@@ -89,7 +84,7 @@ function tick(): void {
     }
   } catch (error) {
     speed = 0;
-    goal = null;
+    endGoal(error);
     send({ type: "failure", message: problemOf(error).message });
   }
   if (changed) emit(run, reachedSpeed);
@@ -116,48 +111,59 @@ function emit(run: Simulation, reachedSpeed: number): void {
   ] as Transferable[]);
 }
 
+function endGoal(problem: unknown): void {
+  const settle = goalReached;
+  goal = null;
+  goalReached = null;
+  settle?.(problem);
+}
+
 /** Goes to `time` as fast as possible; after a restart, all events until then are simulated again. */
 function goTo(time: number, isReplay: boolean): Promise<void> {
-  goalReached?.();
+  endGoal(null);
   goal = time;
   restarted ||= isReplay;
   changed = true;
   slice = 1e-3;
-  return new Promise((resolve) => {
-    goalReached = resolve;
+  return new Promise((resolve, reject) => {
+    goalReached = (problem) => (problem === null ? resolve() : reject(problem));
     if (wanted) tick();
   });
 }
 
-async function afterEdit(run: Simulation, time: number, continues: boolean): Promise<Loaded> {
+/** Tells the page the new scenario, before frames of it. */
+function tellLoaded(run: Simulation): void {
+  send({ type: "loaded", loaded: { toml: run.toml(), description: JSON.parse(run.description()) } });
+}
+
+/** After a change at `time`: goes on, or comes back to `time` by a replay. */
+async function goOn(run: Simulation, time: number, continues: boolean): Promise<null> {
+  tellLoaded(run);
   changed = true;
   if (!continues) await goTo(time, true);
   else if (wanted) tick();
-  return loaded(run);
+  return null;
 }
 
 async function call(name: Name, values: unknown[]): Promise<unknown> {
   if (name === "ghosts") return ghostsOf(values[0] as string, values[1] as number);
   if (name === "load") {
     const next = new Simulation(values[0] as string, values[1] as number);
+    endGoal(null);
     simulation?.free();
     simulation = next;
-    goal = null;
-    goalReached?.();
-    goalReached = null;
-    restarted = changed = true;
+    restarted = true;
     slice = 1e-3;
-    if (wanted) tick();
-    return loaded(next);
+    return goOn(next, 0, true);
   }
   const run = simulation;
   if (run === null) throw new Error("no scenario is loaded");
   const now = goal ?? run.now();
   switch (name) {
     case "edit":
-      return afterEdit(run, now, run.edit(values[0] as string));
+      return goOn(run, now, run.edit(values[0] as string));
     case "act":
-      return afterEdit(run, now, run.act(JSON.stringify(values[0] as Action)));
+      return goOn(run, now, run.act(JSON.stringify(values[0] as Action)));
     case "seek": {
       const time = values[0] as number;
       const back = time < run.now();

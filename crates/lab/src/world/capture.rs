@@ -48,6 +48,8 @@ impl std::fmt::Debug for Interface {
 
 /// Bytes of a packet block without packet and comments, at most.
 const BLOCK: usize = 40;
+/// Bytes of a packet that a capture in memory keeps: all headers, and some of the payload.
+const SNAP: usize = 256;
 /// Bytes of a comment without its text, at most.
 const COMMENT: usize = 8;
 
@@ -58,6 +60,8 @@ struct InMemory {
     numbers: Vec<Vec<u32>>,
     /// Maximum size of the file, bytes; packets beyond it are omitted.
     most: usize,
+    /// Whether packets were omitted.
+    is_full: bool,
 }
 
 /// The place of captured packets.
@@ -106,22 +110,22 @@ impl Captures {
         for host in hosts {
             let mut own = Vec::new();
             for interface in &host.interface_names {
-                let block = description(&format!("{}-{interface}", host.name));
+                let block = description(&format!("{}-{interface}", host.name), SNAP as u32);
                 writer.write_pcapng_block(block).map_err(fail)?;
                 own.push(next);
                 next += 1;
             }
             numbers.push(own);
         }
-        let target = Target::Memory(InMemory { writer, numbers, most });
+        let target = Target::Memory(InMemory { writer, numbers, most, is_full: false });
         Ok(Self { target, bytes: Vec::new(), failed: None })
     }
 
-    /// The bytes of a capture in memory; `None` for files.
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
+    /// The bytes of a capture in memory, and whether it has all packets; `None` for files.
+    pub(super) fn bytes(&self) -> Option<(&[u8], bool)> {
         match &self.target {
             Target::Files(_) => None,
-            Target::Memory(memory) => Some(memory.writer.get_ref()),
+            Target::Memory(memory) => Some((memory.writer.get_ref(), !memory.is_full)),
         }
     }
 
@@ -175,20 +179,23 @@ impl InMemory {
         comments: Vec<String>,
     ) -> Result<(), CaptureError> {
         let number = self.numbers.get(host).and_then(|own| own.get(interface));
-        let size = BLOCK + bytes.len() + comments.iter().map(|said| said.len() + COMMENT).sum::<usize>();
-        let Some(&number) = number.filter(|_| self.writer.get_ref().len() + size <= self.most) else {
+        let kept = &bytes[..bytes.len().min(SNAP)];
+        let size = BLOCK + kept.len() + comments.iter().map(|said| said.len() + COMMENT).sum::<usize>();
+        let Some(&number) = number else { return Ok(()) };
+        if self.writer.get_ref().len() + size > self.most {
+            self.is_full = true;
             return Ok(());
-        };
-        let written = self.writer.write_pcapng_block(packet(number, now, bytes, comments));
+        }
+        let written = self.writer.write_pcapng_block(packet(number, now, (kept, bytes.len()), comments));
         written.map_err(|error| CaptureError { path: PathBuf::from("memory"), source: reason(error) })?;
         Ok(())
     }
 }
 
-fn description(name: &str) -> InterfaceDescriptionBlock<'static> {
+fn description(name: &str, snaplen: u32) -> InterfaceDescriptionBlock<'static> {
     InterfaceDescriptionBlock {
         linktype: DataLink::RAW,
-        snaplen: 0,
+        snaplen,
         options: vec![
             InterfaceDescriptionOption::IfName(name.to_owned().into()),
             // Nanoseconds.
@@ -197,11 +204,16 @@ fn description(name: &str) -> InterfaceDescriptionBlock<'static> {
     }
 }
 
-fn packet(interface: u32, now: Instant, bytes: &[u8], comments: Vec<String>) -> EnhancedPacketBlock<'_> {
+fn packet(
+    interface: u32,
+    now: Instant,
+    (bytes, length): (&[u8], usize),
+    comments: Vec<String>,
+) -> EnhancedPacketBlock<'_> {
     EnhancedPacketBlock {
         interface_id: interface,
         timestamp: StdDuration::from_nanos(now.as_nanos()),
-        original_len: bytes.len() as u32,
+        original_len: length as u32,
         data: bytes.into(),
         options: comments.into_iter().map(|said| EnhancedPacketOption::Comment(said.into())).collect(),
     }
@@ -221,7 +233,7 @@ impl Interface {
         let _ = std::fs::remove_file(&temporary);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(fail)?;
         let begun = PcapNgWriter::new(BufWriter::with_capacity(1 << 16, file)).and_then(|mut writer| {
-            writer.write_pcapng_block(description(name))?;
+            writer.write_pcapng_block(description(name, 0))?;
             Ok(writer)
         });
         let writer = Some(begun.map_err(|error| fail(reason(error)))?);
@@ -230,7 +242,7 @@ impl Interface {
 
     fn write(&mut self, now: Instant, bytes: &[u8], comments: Vec<String>) -> Result<(), CaptureError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
-        let written = writer.write_pcapng_block(packet(0, now, bytes, comments));
+        let written = writer.write_pcapng_block(packet(0, now, (bytes, bytes.len()), comments));
         written.map_err(|error| CaptureError { path: self.path.clone(), source: reason(error) })?;
         Ok(())
     }

@@ -23,7 +23,8 @@ impl World {
         Ok(())
     }
 
-    /// Captures as [`Self::capture`] does, in memory and in one file, until it has `most` bytes.
+    /// Captures as [`Self::capture`] does, in memory and in one file, until it has `most` bytes. Keeps the first 256
+    /// bytes of each packet.
     ///
     /// # Errors
     /// Never in practice: writing to memory succeeds.
@@ -32,9 +33,9 @@ impl World {
         Ok(())
     }
 
-    /// The pcapng file of a capture in memory so far; `None` without one.
+    /// The pcapng file of a capture in memory so far, and whether it has all packets; `None` without a capture.
     #[must_use]
-    pub fn captured(&self) -> Option<&[u8]> {
+    pub fn captured(&self) -> Option<(&[u8], bool)> {
         self.captures.as_ref().and_then(Captures::bytes)
     }
 

@@ -194,7 +194,11 @@ fn the_first_segments_are_kept_with_both_their_ends() {
     assert!(received.at > first.at);
     let paths: Vec<_> = segments.iter().filter_map(|seen| seen.path).collect();
     assert!(paths.contains(&0) && paths.contains(&1));
-    let file = world.captured().expect("a capture");
+    let (file, is_whole) = world.captured().expect("a capture");
     assert_eq!(file[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
-    assert!(file.len() > 10_000 && file.len() <= 1 << 20);
+    assert!(file.len() > 10_000 && is_whole);
+    world.capture_in_memory(20_000).expect("memory");
+    world.advance(at(1.0)).expect("it runs");
+    let (file, is_whole) = world.captured().expect("a capture");
+    assert!(file.len() <= 20_000 && !is_whole);
 }
