@@ -44,7 +44,12 @@ for (const lesson of LESSONS) {
     for (const [at, step] of lesson.steps.entries()) {
       await expect(panel.getByRole("heading", { level: 2 })).toHaveText(step.title);
       await expect(panel.locator("header")).toContainText(`Step ${at + 1} of`);
-      if (step.setup?.scene) await expect.poll(() => seconds(page)).toBe(0);
+      if (step.setup?.scene) {
+        await expect.poll(() => seconds(page)).toBe(0);
+        // The run of the step before was further, but its tasks are not those of this step.
+        await page.waitForTimeout(200);
+        await expect(panel.locator(".tasks li.done")).toHaveCount(0);
+      }
       // A step with several tasks needs time between them.
       const tasks = step.tasks ?? [];
       await speed(page, tasks.length === 1 && /reach/.test(tasks[0]?.text ?? "") && lesson.id !== "handoff" ? "max" : "10×");
@@ -66,3 +71,42 @@ for (const lesson of LESSONS) {
     }
   });
 }
+
+test("a lesson that is entered again starts without ticks, and its speed ends with it", async ({ page }) => {
+  await open(page, "#lesson=slower");
+  const panel = page.getByTestId("lesson");
+  await speed(page, "max");
+  await runTo(page, 30);
+  await expect(panel.locator(".tasks li.done")).toHaveCount(1);
+  await page.getByRole("button", { name: "Lessons" }).click();
+  await page.getByRole("button", { name: /^Why two links/ }).click();
+  await expect.poll(() => seconds(page)).toBe(0);
+  await page.waitForTimeout(300);
+  await expect(panel.locator(".tasks li.done")).toHaveCount(0);
+  await panel.getByRole("button", { name: "Skip this step" }).click();
+  await panel.getByRole("button", { name: "Skip this step" }).click();
+  await expect(panel.getByRole("heading", { level: 2 })).toBeInViewport();
+  await expect(page.getByRole("slider", { name: "Speed" })).toHaveAttribute("aria-valuetext", "0.2×");
+  await panel.getByRole("button", { name: "Close the lesson" }).click();
+  await expect(page.getByRole("slider", { name: "Speed" })).toHaveAttribute("aria-valuetext", "1×");
+});
+
+test("a change after the end of the run goes back to the start", async ({ page }) => {
+  await open(page, "#lesson=fairness");
+  const panel = page.getByTestId("lesson");
+  for (let step = 1; step < 6; step += 1) await panel.getByRole("button", { name: /Skip this step|Next/ }).click();
+  await expect(panel.locator("header")).toContainText("Step 6");
+  await speed(page, "max");
+  await runTo(page, 40);
+  const ticks = panel.locator(".tasks li.done");
+  await expect(ticks).toHaveCount(1);
+  const card = page.getByRole("article", { name: "Flow mptcp" });
+  await card.getByText("Settings of mptcp").click();
+  await card.getByLabel(/Congestion control/).selectOption("lia");
+  await expect(ticks).toHaveCount(2);
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  expect(await seconds(page)).toBe(0);
+  await expect(page.getByText("back at its start").first()).toBeVisible();
+  await runTo(page, 38);
+  await expect(ticks).toHaveCount(3);
+});

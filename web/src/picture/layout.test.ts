@@ -14,7 +14,7 @@ function network(links: [string, string, string][], flows: [string, string][]): 
       name, kind: "link", ends: [from, to], cell: null, recorded: false, distance: null, forward: way, backward: way,
     })),
     flows: flows.map(([from, to], at) => ({
-      name: `flow${at}`, transport: "tcp", from, to, sender: from, paths: [], scheduler: "", congestion: "", start: 0, stop: null,
+      name: `flow${at}`, transport: "tcp", from, to, sender: from, paths: [], scheduler: "", congestion: "", m1: false, m2: false, start: 0, stop: null,
     })),
   };
 }
