@@ -43,7 +43,7 @@ for (const lesson of LESSONS) {
     const panel = page.getByTestId("lesson");
     for (const [at, step] of lesson.steps.entries()) {
       await expect(panel.getByRole("heading", { level: 2 })).toHaveText(step.title);
-      await expect(panel.locator("header")).toContainText(`Step ${at + 1} of`);
+      await expect(panel.locator("header")).toContainText(`step ${at + 1} of`);
       if (step.setup?.scene) {
         await expect.poll(() => seconds(page)).toBe(0);
         // The run of the step before was further, but its tasks are not those of this step.
@@ -86,7 +86,7 @@ test("a lesson that is entered again starts without ticks, and its speed ends wi
   await panel.getByRole("button", { name: "Skip this step" }).click();
   await panel.getByRole("button", { name: "Skip this step" }).click();
   await expect(panel.getByRole("heading", { level: 2 })).toBeInViewport();
-  await expect(page.getByRole("slider", { name: "Speed" })).toHaveAttribute("aria-valuetext", "0.2×");
+  await expect(page.getByRole("slider", { name: "Speed" })).toHaveAttribute("aria-valuetext", "0.3×");
   await panel.getByRole("button", { name: "Close the lesson" }).click();
   await expect(page.getByRole("slider", { name: "Speed" })).toHaveAttribute("aria-valuetext", "1×");
 });
@@ -95,7 +95,7 @@ test("a change after the end of the run goes back to the start", async ({ page }
   await open(page, "#lesson=fairness");
   const panel = page.getByTestId("lesson");
   for (let step = 1; step < 6; step += 1) await panel.getByRole("button", { name: /Skip this step|Next/ }).click();
-  await expect(panel.locator("header")).toContainText("Step 6");
+  await expect(panel.locator("header")).toContainText("step 6");
   await speed(page, "max");
   await runTo(page, 40);
   const ticks = panel.locator(".tasks li.done");
