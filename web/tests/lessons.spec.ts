@@ -110,3 +110,25 @@ test("a change after the end of the run goes back to the start", async ({ page }
   await runTo(page, 38);
   await expect(ticks).toHaveCount(3);
 });
+
+for (const size of [{ width: 1440, height: 900 }, { width: 400, height: 800 }]) {
+  test(`the welcome leaves the network on the screen, ${size.width} px`, async ({ page }) => {
+    await page.setViewportSize(size);
+    await open(page);
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.setItem("greet", "yes");
+    });
+    await page.reload();
+    const welcome = page.getByTestId("welcome");
+    await expect(welcome).toBeVisible();
+    await expect(page.getByRole("button", { name: "host client" })).toBeInViewport({ ratio: 1 });
+    await welcome.getByRole("button", { name: "Start the first lesson" }).click();
+    await expect(page.getByTestId("lesson")).toBeVisible();
+    await page.getByRole("button", { name: "Close the lesson" }).click();
+    await expect(welcome).toBeHidden();
+    await page.reload();
+    await expect(page.getByTestId("reasons").locator("article").first()).toBeVisible();
+    await expect(welcome).toBeHidden();
+  });
+}
