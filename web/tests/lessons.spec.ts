@@ -132,3 +132,17 @@ for (const size of [{ width: 1440, height: 900 }, { width: 400, height: 800 }]) 
     await expect(welcome).toBeHidden();
   });
 }
+
+test("changes appear on the timeline with their text", async ({ page }) => {
+  await open(page, "#scene=fading");
+  const list = page.getByRole("list", { name: "Changes during the run" });
+  await expect(list.getByRole("listitem")).toHaveText([/5.000 s, event of the scenario: lte: rate = 100kbit/, /9.000 s/]);
+  await runTo(page, 0.5);
+  const card = page.getByRole("article", { name: "Flow bulk" });
+  await card.getByText("Settings of bulk").click();
+  await card.getByLabel(/Scheduler/).selectOption("roundrobin");
+  await expect(list.getByRole("listitem").first()).toHaveText(/your change: bulk: scheduler = roundrobin/);
+  await expect(card.getByLabel(/Scheduler/)).toHaveValue("roundrobin");
+  await page.getByRole("button", { name: "Jump to the start" }).click();
+  await expect(card.getByLabel(/Scheduler/)).toHaveValue("minrtt");
+});

@@ -111,7 +111,7 @@ export class Session {
 
   async act(action: Action): Promise<boolean> {
     try {
-      if (this.finished && this.source.can.seek) await this.rewind();
+      if (this.finished && this.source.can.seek && !isForWholeRun(action)) await this.rewind();
       await this.source.act(action);
       await this.settle();
       this.refusal = null;
@@ -227,6 +227,11 @@ export class Session {
     const texts = fresh.map((notable) => notableText(notable, this.description)).filter((text) => text !== null);
     for (const text of texts.slice(0, 3)) this.announcer.say(text);
   }
+}
+
+/** Whether an action changes the run from its start on, so that the page replays it. */
+function isForWholeRun(action: Action): boolean {
+  return action.kind === "policy" && action.scheduler === undefined && action.congestion === undefined;
 }
 
 /** Whether rows of both descriptions mean the same. */
