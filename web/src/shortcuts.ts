@@ -4,7 +4,7 @@ import { positionOf, speedAt, STEPS } from "./time/speed";
 
 /** Keys, their effects, and the capability of the source that they need. */
 export const KEYS: { keys: string; effect: string; needs?: "speed" | "seek" | "edit" }[] = [
-  { keys: "Space", effect: "Play or pause", needs: "speed" },
+  { keys: "Space", effect: "Play or pause; on a button with the focus, Space presses this button", needs: "speed" },
   { keys: ".", effect: "Process one event of the simulator", needs: "speed" },
   { keys: "Left arrow", effect: "Back by 1 s", needs: "seek" },
   { keys: "Right arrow", effect: "Forward by 1 s", needs: "seek" },

@@ -53,3 +53,15 @@ test("a new seed starts the run anew", async ({ page }) => {
   await expect(page.getByLabel("Link to this scenario")).toHaveValue(/seed=5/);
   await expect(page.getByText("mptcplab run two-links.toml --seed 5")).toBeVisible();
 });
+
+test("an error of the syntax is shown while the reader types", async ({ page }) => {
+  await open(page, "#scene=two-links");
+  await page.getByRole("tab", { name: "Scenario" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\nseed = 8x");
+  const problem = page.getByTestId("editor").getByText(/8x needs quotes/);
+  await expect(problem.first()).toBeVisible();
+  await page.keyboard.press("Backspace");
+  await expect(problem).toHaveCount(0);
+});

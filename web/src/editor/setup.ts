@@ -85,7 +85,7 @@ export function replaceText(view: EditorView, text: string): void {
 }
 
 /** Marks the place of a problem, or its first line if only the line is known. */
-export function showProblem(view: EditorView, problem: Problem | null): void {
+export function showProblem(view: EditorView, problem: Problem | null, scrolls = true): void {
   const { doc } = view.state;
   const diagnostics: Diagnostic[] = [];
   if (problem && problem.line !== null) {
@@ -98,5 +98,5 @@ export function showProblem(view: EditorView, problem: Problem | null): void {
   }
   view.dispatch(setDiagnostics(view.state, diagnostics));
   const first = diagnostics[0];
-  if (first) view.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: "center" }) });
+  if (first && scrolls) view.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: "center" }) });
 }

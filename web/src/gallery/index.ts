@@ -41,7 +41,7 @@ const LIST: [(typeof GROUPS)[number], string, string, string][] = [
   ["Published studies", "d-bottleneck", "D: shared bottleneck", "LIA and TCP with the same RTT (Ro and Nguyen Van, 2016)."],
   ["Published studies", "e-wifi", "E: two WiFi networks", "A client with two interfaces next to clients with one (UCL, 2013)."],
   ["Published studies", "f-backup", "F: a silent failure with a backup", "From the hands-on lab of the SIGCOMM 2020 tutorial."],
-  ["Published studies", "g-latency", "G: delay of blocks", "Blocks of 8 KB over WiFi and 3G with a buffer of 30 KB (after NSDI 2012)."],
+  ["Published studies", "g-latency", "G: delay of blocks", "Blocks of 8.2 kB over WiFi and 3G with a buffer of 30.7 kB (after NSDI 2012)."],
   ["Published studies", "h-blest", "H: BLEST", "The scheduler leaves 3G unused if it would block WLAN (Ferlin et al., 2016)."],
   ["Published studies", "i-ecf", "I: ECF", "A file over slow WiFi and fast LTE (Lim et al., CoNEXT 2017)."],
   ["Published studies", "j-olia", "J: LIA and OLIA next to TCP", "MPTCP users take capacity of TCP users (Khalili et al., CoNEXT 2012)."],

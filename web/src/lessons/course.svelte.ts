@@ -1,6 +1,7 @@
 // The state of a running lesson: its step, ticked tasks and answers.
 import { sceneOf } from "../gallery";
 import { valueOf } from "../picture/scene";
+import type { Frame } from "../engine/types";
 import type { PlotView } from "../plots/view.svelte";
 import { LOADING, type Session } from "../session/session.svelte";
 import type { Lesson, Progress, SideTab, Step } from "./types";
@@ -12,6 +13,10 @@ export class Course {
   /** By step, the choice of the reader. */
   answers = $state.raw<Record<number, number>>({});
   private actionsBefore = $state(0);
+  /** Whether the page still shows the run before the present step. */
+  private stale = false;
+  private frameBefore: Frame | null = null;
+  private readonly speedBefore: number;
   readonly step: Step = $derived.by(() => this.lesson.steps[this.at] ?? { title: "", text: [] });
   readonly last = $derived.by(() => this.at === this.lesson.steps.length - 1);
   readonly answer = $derived(this.answers[this.at]);
@@ -27,7 +32,15 @@ export class Course {
     private readonly session: Session,
     private readonly view: PlotView,
     private readonly setTab: (tab: SideTab) => void,
-  ) {}
+  ) {
+    this.speedBefore = session.speed;
+  }
+
+  /** Ends the lesson: the speed of its steps must not apply to later scenes. */
+  leave(): void {
+    this.session.setSpeed(this.speedBefore);
+    this.view.span = null;
+  }
 
   async enter(at: number): Promise<void> {
     const left = this.at;
@@ -45,7 +58,9 @@ export class Course {
     const id = setup?.scene ?? this.sceneBefore(left);
     const scene = id ? sceneOf(id) : undefined;
     this.actionsBefore = scene ? 0 : this.session.done.length;
+    this.stale = scene !== undefined;
     if (scene) await this.session.load(scene.toml, 1);
+    this.frameBefore = this.session.frame;
     this.session.announcer.say(`Step ${this.at + 1}: ${this.step.title}`);
   }
 
@@ -60,16 +75,27 @@ export class Course {
     this.answers = { ...this.answers, [this.at]: choice };
   }
 
-  /** Ticks the tasks that the present state of the page fulfils. */
+  /** Ticks the tasks that the present state of the page fulfils. A task counts only after the tasks before it. */
   check(): void {
     const tasks = this.step.tasks ?? [];
-    if (tasks.length === 0 || this.session.busy === LOADING) return;
+    if (tasks.length === 0 || this.isStale()) return;
     const progress = this.progress();
-    const next = tasks.map((task, index) => this.ticked[index] === true || task.done(progress));
+    const next: boolean[] = [];
+    for (const [index, task] of tasks.entries()) {
+      next.push(this.ticked[index] === true || (next.every(Boolean) && task.done(progress)));
+    }
     if (next.some((done, index) => done !== (this.ticked[index] ?? false))) {
       this.ticked = next;
       if (next.every(Boolean)) this.session.announcer.say("Task done.");
     }
+  }
+
+  /** A scenario is loaded before its first frame arrives; until then, the frame is that of the earlier run. */
+  private isStale(): boolean {
+    const { busy, frame } = this.session;
+    if (busy === LOADING) return true;
+    if (this.stale && frame) this.stale = frame.time > 0 && (!frame.restarted || frame === this.frameBefore);
+    return this.stale;
   }
 
   private progress(): Progress {

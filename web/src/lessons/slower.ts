@@ -10,7 +10,8 @@ export const slower: Lesson = {
     {
       title: "A surprise",
       text: [
-        "WiFi has 8 Mb/s and an RTT of 20 ms. 3G has 2 Mb/s, an RTT of 150 ms, and a long queue. The receive buffer and the send buffer of the connection hold 200 KB each.",
+        "WiFi has 8 Mb/s and an RTT of 20 ms. 3G has 2 Mb/s, an RTT of 150 ms, and a long queue. The receive buffer and the send buffer of the connection hold 205 kB each. The delay at a link in the picture is that of one direction: 75 ms are half of the RTT of 3G.",
+        "Texts and plots count 1 kB as 1000 bytes. In scenarios, `KB` means 1024 bytes, so 205 kB are `200KB` there.",
         "The dotted curves show plain TCP: about 7.6 Mb/s over WiFi, and 1.9 Mb/s over 3G. You would expect about 9.5 Mb/s of both together.",
       ],
       setup: { scene: "small-buffer", speed: 2, panels: ["goodput", "limits", "rtt"], tab: "why" },
@@ -36,7 +37,8 @@ export const slower: Lesson = {
       text: [
         "The program at the receiver reads bytes **in order**. A byte that arrives before its predecessors waits in the receive buffer. All subflows share this buffer.",
         "In the plot **Buffers**, *out of order* is the data that waits. In the picture, the bar of the server shows it.",
-        "The receiver announces the free part of the buffer as the **receive window**. A sender may never have more data outstanding than this window.",
+        "The receiver acknowledges the stream with the **DATA_ACK**: the first byte that is missing. The **receive window** says how far beyond this byte the sender may send.",
+        "The program reads at once, so the curve *receive window* stays at 205 kB, the size of the buffer. Data that waits out of order does not make the window smaller, but it takes space in it. If 145 kB wait, only 60 kB are left for the missing data and for new data.",
       ],
       tasks: [openPanel("buffers", "Buffers")],
       question: {
@@ -57,12 +59,12 @@ export const slower: Lesson = {
     {
       title: "Head-of-line blocking",
       text: [
-        "Look at the plot of limiting factors. For most of the time, WiFi is in **head-of-line blocking**: a buffer is full, and its oldest data is on another path.",
+        "Press Play: the run starts again, in slow motion. From the first second on, the plot of limiting factors shows WiFi in **head-of-line blocking** for most of the time: a buffer is full, and its oldest data is on another path.",
         "WiFi could send, and its congestion window is open. But the receive window is used up: by the data that is still on 3G, and by the WiFi data that waits for it.",
-        "Slow the run down to see it: WiFi sends a burst, then stops until a segment arrives over 3G.",
+        "The time-sequence plot shows the rhythm. When the window opens, both paths send a burst: a vertical line. After that, each segment that arrives over 3G makes space for one more. WiFi sends these few segments, slowly, until the last 3G segment of the burst arrives. Then the window opens far, and the next burst follows.",
       ],
-      setup: { scene: "small-buffer", speed: 0.2, panels: ["limits", "buffers", "sequence"] },
-      tasks: [runUntil(2)],
+      setup: { scene: "small-buffer", speed: 0.3, panels: ["limits", "buffers", "sequence"], span: 1 },
+      tasks: [runUntil(3)],
       question: {
         text: "What frees the receive window?",
         choices: [
@@ -70,7 +72,7 @@ export const slower: Lesson = {
             text: "The arrival of the oldest missing segment over 3G.",
             right: true,
             feedback:
-              "Right. This segment fills the gap, the program reads all data behind it, and the window opens at once by all these bytes.",
+              "Right. This segment fills a gap, and the program reads all data up to the next gap. The window opens by these bytes: a single segment in the middle of a burst on 3G, and much more after its last segment.",
           },
           {
             text: "The next segment over WiFi.",
@@ -86,7 +88,7 @@ export const slower: Lesson = {
     {
       title: "A rule of thumb",
       text: [
-        "While one segment takes 0.4 s over 3G, WiFi could deliver 0.4 s × 8 Mb/s = 400 kB. These bytes have to wait somewhere. A buffer of 200 KB stops WiFi after half of that time.",
+        "While one segment takes 0.4 s over 3G, WiFi could deliver 0.4 s × 8 Mb/s = 400 kB. These bytes have to wait somewhere. A buffer of 205 kB stops WiFi after half of that time.",
         "RFC 6182 recommends a buffer of **2 × (sum of all rates) × (largest RTT)**. The factor 2 leaves room for the recovery of a loss.",
         "The long queue of 3G makes it worse: the more data waits there, the longer is its RTT, and the more buffer is needed.",
       ],
@@ -106,18 +108,18 @@ export const slower: Lesson = {
     {
       title: "A larger buffer",
       text: [
-        "The same network with buffers of 2 MB. With the data in its queue, 3G has a mean RTT of about 1.7 s. WiFi delivers 1.7 s × 8 Mb/s = 1.7 MB in this time, so WiFi rarely has to wait.",
+        "The same network with buffers of 2 MB. With the data in its queue, 3G has a mean RTT of about 1.7 s. WiFi delivers 1.7 s × 8 Mb/s = 1.7 MB in this time, so WiFi does not have to wait for long.",
         "But memory is not free: a server with 10,000 such connections would need 20 GB.",
       ],
       setup: { scene: "large-buffer", speed: 5, panels: ["goodput", "limits", "buffers", "rtt"], tab: "why" },
-      tasks: [runUntil(15)],
+      tasks: [runUntil(30)],
       question: {
         text: "What happens to the goodput?",
         choices: [
           {
             text: "After the start, it reaches about 9 Mb/s, close to the sum.",
             right: true,
-            feedback: "Right. Nothing blocks WiFi any more. The stream still advances in jumps, because of the delay of 3G.",
+            feedback: "Right: 9.0 Mb/s in the mean since 5 s. WiFi is blocked from 3.5 s to 5.7 s, when 3G repairs its first losses, and later for short times when the queue of 3G is longest. This costs 6% of its capacity. The stream advances in jumps, because data on 3G is 2 s late.",
           },
           { text: "It stays below WiFi alone.", feedback: "Look at the mean on the card of the flow after some seconds." },
         ],
@@ -126,7 +128,7 @@ export const slower: Lesson = {
     {
       title: "A path that fades",
       text: [
-        "Without so much memory, can the sender do something? First the hardest case: an LTE link that falls from 6 Mb/s to 0.1 Mb/s at 5 s, and recovers at 9 s. The buffers hold 400 KB.",
+        "Without so much memory, can the sender do something? First the hardest case: an LTE link that falls from 6 Mb/s to 0.1 Mb/s at 5 s, and recovers at 9 s. The buffers hold 410 kB.",
         "Some segments are stuck on LTE. WiFi works all the time.",
       ],
       setup: { scene: "fading", speed: 2, panels: ["goodput", "limits", "buffers", "sequence"] },
@@ -148,9 +150,10 @@ export const slower: Lesson = {
     {
       title: "M1: opportunistic retransmission",
       text: [
-        "The sender knows which data blocks the window: the oldest data without DATA_ACK. It also knows that WiFi has an open congestion window, and may not send new data.",
-        "**Opportunistic retransmission (M1)**: if the receive window is full, a fast subflow sends a **copy of the oldest data** that another subflow has not delivered. As soon as the copy arrives, the window opens again.",
+        "The sender knows which data blocks the window: the oldest data that no DATA_ACK covers yet. It also knows that WiFi has an open congestion window, and may not send new data.",
+        "**Opportunistic retransmission (M1)**: if the receive window is full, a fast subflow sends a **copy of the oldest data** that another subflow has not delivered. As soon as the copy arrives, the window opens by the gap that it fills.",
         "The same fading link with M1. In the time-sequence plot, diamonds mark the copies.",
+        "One copy is not enough here. About 55 segments wait on LTE, and each of them is a gap. M1 sends one copy, waits for its DATA_ACK, and then copies the next gap: one copy every 25 ms, an RTT of WiFi. So WiFi stays blocked from 5.3 s to 7.0 s.",
       ],
       setup: { scene: "fading-m1", speed: 2, panels: ["goodput", "limits", "buffers", "sequence"] },
       tasks: [runUntil(10)],
@@ -181,15 +184,15 @@ export const slower: Lesson = {
         "M1 repairs the gap each time, but the copies need capacity of WiFi, and 3G keeps filling the window.",
       ],
       setup: { scene: "m1", speed: 3, panels: ["goodput", "limits", "cwnd", "rtt"], tab: "why" },
-      tasks: [runUntil(15)],
+      tasks: [runUntil(30)],
       question: {
-        text: "Why does the goodput not rise above that of the run without M1?",
+        text: "The goodput is 4.3 Mb/s, 20% less than the 5.4 Mb/s without M1. Why?",
         choices: [
           {
-            text: "Every fourth byte or so is sent twice, and the window of 3G stays too large.",
+            text: "Many bytes are sent twice, and the window of 3G stays too large.",
             right: true,
             feedback:
-              "Right. About 27% of the data is reinjected in this run. M1 treats the symptom. The cause is the large window of 3G.",
+              "Right. The copies take 1.15 Mb/s: 27% of the goodput, or 12% of the 9.4 Mb/s that both links could carry (the number on the card). M1 treats the symptom. The cause is the large window of 3G.",
           },
           { text: "M1 is active only after losses.", feedback: "M1 reacts to a full receive window, not to losses." },
           { text: "The copies get lost.", feedback: "They arrive. But each of them takes the place of new data." },
@@ -203,15 +206,15 @@ export const slower: Lesson = {
         "The same network with M1 and M2.",
       ],
       setup: { scene: "m1-m2", speed: 3, panels: ["goodput", "limits", "cwnd", "rtt"], tab: "why" },
-      tasks: [runUntil(15)],
+      tasks: [runUntil(30)],
       question: {
         text: "Compare the RTT of 3G with the earlier runs. What changed?",
         choices: [
           {
-            text: "It fell below 0.2 s, because fewer bytes wait in the queue of 3G.",
+            text: "It is about 0.2 s, because fewer bytes wait in the queue of 3G.",
             right: true,
             feedback:
-              "Right. 3G still carries almost its full rate, with a window of about 40 kB instead of 300 kB. Both links together reach about 9.3 Mb/s, with the buffer of 200 KB.",
+              "Right. After the start, it moves between 0.16 s and about 0.24 s: it grows with the window, and falls when M2 halves the window. 3G still carries almost its full rate, with a window of about 40 kB instead of 300 kB. Both links together reach 9.3 Mb/s, with the buffer of 205 kB.",
           },
           { text: "It rose, because 3G is penalised.", feedback: "The penalty halves the window. Less data waits in the queue." },
           { text: "It did not change.", feedback: "In the run without M2, it was above 0.4 s." },
@@ -222,14 +225,15 @@ export const slower: Lesson = {
       title: "Look ahead instead",
       text: [
         "M1 and M2 repair what the scheduler `minrtt` did: it gave data to 3G only because the congestion window of 3G was open. The default scheduler of mptcplab, `ontime`, estimates when a segment would arrive on each path. It leaves 3G out if WiFi delivers earlier, and uses M1 for data that is late all the same.",
-        "This is the small buffer with all default settings.",
+        "This is the small buffer with all default settings. Both links are full, as with M1 and M2: WiFi carries 7.5 Mb/s, and 3G 1.9 Mb/s. The goodput is 8.9 Mb/s instead of 9.3 Mb/s, because 5% of the data is sent twice by M1.",
+        "So `ontime` is not better than M1 with M2 on this network. But it does not wait until the window is full and then shrink it: it avoids most of the late data.",
       ],
       setup: { scene: "ontime", speed: 5, panels: ["goodput", "limits", "buffers", "cwnd"], tab: "why" },
-      tasks: [runUntil(15)],
+      tasks: [runUntil(30)],
     },
     {
       title: "Explain it yourself",
-      text: ["Two last questions, without looking at the plots."],
+      text: ["A question to answer without the plots."],
       question: {
         text: "An operator says: adding 3G to WiFi made our uploads slower. Which explanation is right?",
         choices: [
@@ -244,8 +248,20 @@ export const slower: Lesson = {
       },
     },
     {
-      title: "And M1",
-      text: ["The last question."],
+      title: "All results",
+      text: ["The mean goodput of all runs of this lesson with WiFi and 3G, from 5 s to 30 s. One question is left below."],
+      table: {
+        head: ["Run", "Buffer", "Goodput"],
+        rows: [
+          ["Plain TCP over WiFi", "205 kB", "7.65 Mb/s"],
+          ["Plain TCP over 3G", "205 kB", "1.91 Mb/s"],
+          ["Both, small buffer", "205 kB", "5.38 Mb/s"],
+          ["Both, large buffer", "2 MB", "8.99 Mb/s"],
+          ["Both, M1", "205 kB", "4.28 Mb/s"],
+          ["Both, M1 and M2", "205 kB", "9.31 Mb/s"],
+          ["Both, scheduler ontime (with M1)", "205 kB", "8.92 Mb/s"],
+        ],
+      },
       question: {
         text: "When does M1 act?",
         choices: [

@@ -45,6 +45,8 @@ export interface Step {
   title: string;
   /** Paragraphs; `**word**` is bold, and backticks mark code. */
   text: string[];
+  /** Results, with the text of the first column as the head of each row. */
+  table?: { head: string[]; rows: string[][] };
   setup?: Setup;
   tasks?: Task[];
   question?: Question;

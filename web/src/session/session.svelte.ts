@@ -53,6 +53,8 @@ export class Session {
   problem = $state.raw<Problem | null>(null);
   /** The last action that the source refused. */
   refusal = $state<string | null>(null);
+  /** What the page did by itself. */
+  notice = $state<string | null>(null);
   failure = $state<string | null>(null);
   selection = $state.raw<Selection>(null);
   /** The text as it was loaded, before the reader's changes. */
@@ -94,6 +96,7 @@ export class Session {
       this.selection = null;
       this.failure = null;
       this.refusal = null;
+      this.notice = null;
       this.done = [];
     });
   }
@@ -108,6 +111,7 @@ export class Session {
 
   async act(action: Action): Promise<boolean> {
     try {
+      if (this.finished && this.source.can.seek && !isForWholeRun(action)) await this.rewind();
       await this.source.act(action);
       await this.settle();
       this.refusal = null;
@@ -118,6 +122,15 @@ export class Session {
       this.announcer.say(this.refusal);
       return false;
     }
+  }
+
+  /** A change after the end would have no effect, so the run goes back to its start. */
+  private async rewind(): Promise<void> {
+    await this.source.seek(0);
+    // The answer may arrive before the frame.
+    while (this.finished) await new Promise((resolve) => setTimeout(resolve, 20));
+    this.notice = "The run had ended, so it is back at its start.";
+    this.announcer.say(this.notice);
   }
 
   /** A change takes effect at the next full millisecond. While paused, the run goes on until then, so that it shows. */
@@ -136,6 +149,7 @@ export class Session {
   play(): void {
     if (this.finished || this.loaded === null || this.busy === LOADING) return;
     this.playing = true;
+    this.notice = null;
     this.source.setSpeed(this.speed > TOP_SPEED ? Infinity : this.speed);
   }
 
@@ -159,6 +173,7 @@ export class Session {
 
   async seek(time: number): Promise<void> {
     const target = Math.min(Math.max(0, time), this.description.duration);
+    this.refusal = null;
     await this.during("Replaying", () => this.source.seek(target));
   }
 
@@ -212,6 +227,11 @@ export class Session {
     const texts = fresh.map((notable) => notableText(notable, this.description)).filter((text) => text !== null);
     for (const text of texts.slice(0, 3)) this.announcer.say(text);
   }
+}
+
+/** Whether an action changes the run from its start on, so that the page replays it. */
+function isForWholeRun(action: Action): boolean {
+  return action.kind === "policy" && action.scheduler === undefined && action.congestion === undefined;
 }
 
 /** Whether rows of both descriptions mean the same. */

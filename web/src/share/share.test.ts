@@ -2,7 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { fileName } from "./download";
 import { decodeFragment, encodeFragment, fromBase64Url, toBase64Url } from "./fragment";
-import { svgOf } from "./svg";
+import { legendOf, svgOf } from "./svg";
 
 describe("links", () => {
   it("return the scenario and the seed", async () => {
@@ -44,6 +44,12 @@ describe("downloads", () => {
 });
 
 describe("SVG", () => {
+  it("continues a long legend in further rows", () => {
+    const places = legendOf(Array.from({ length: 12 }, (_, at) => ({ label: `TCP over path ${at}` })));
+    for (const { at } of places) expect(at + 42 + 7 * 15).toBeLessThanOrEqual(720);
+    expect(places.at(-1)?.row).toBe(2);
+  });
+
   it("draws gaps and escapes text", () => {
     const curve = { label: "a<b", colour: "#000", dash: [2], x: [0, 1, 2, 3], y: [1, Number.NaN, 2, 3] };
     const svg = svgOf([{ title: "T", axis: "Mb/s", from: 0, to: 3, curves: [curve] }]);

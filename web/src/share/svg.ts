@@ -19,6 +19,8 @@ export interface SvgPlot {
 
 const WIDTH = 720;
 const HEIGHT = 260;
+/** Height of one more row of a legend. */
+const ROW = 16;
 const EDGE = { left: 64, right: 16, top: 34, bottom: 62 };
 
 function escaped(text: string): string {
@@ -64,24 +66,47 @@ function drawing(plot: SvgPlot, top: number): string {
   parts.push(
     `<text transform="translate(16 ${middle.toFixed(1)}) rotate(-90)" text-anchor="middle">${escaped(plot.axis)}</text>`,
   );
-  let at = left;
-  for (const curve of plot.curves) {
+  const places = legendOf(plot.curves);
+  for (const [index, curve] of plot.curves.entries()) {
+    const { at, row } = places[index] ?? { at: left, row: 0 };
+    const base = bottom + 48 + ROW * row;
     const dash = curve.dash.length > 0 ? ` stroke-dasharray="${curve.dash.join(" ")}"` : "";
     const stroke = `stroke="${curve.colour}" stroke-width="1.6" fill="none"${dash}`;
     parts.push(`<path d="${line(curve, x, y)}" ${stroke}/>`);
-    parts.push(`<path d="M${at} ${bottom + 48}h22" ${stroke}/>`);
-    parts.push(`<text x="${at + 27}" y="${bottom + 52}">${escaped(curve.label)}</text>`);
-    at += 42 + 7 * curve.label.length;
+    parts.push(`<path d="M${at} ${base}h22" ${stroke}/>`);
+    parts.push(`<text x="${at + 27}" y="${base + 4}">${escaped(curve.label)}</text>`);
   }
   return parts.join("\n");
 }
 
+/** Where each entry of a legend starts; a full row continues in the next one. */
+export function legendOf(curves: { label: string }[]): { at: number; row: number }[] {
+  let [at, row] = [EDGE.left, 0];
+  return curves.map(({ label }) => {
+    const width = 42 + 7 * label.length;
+    if (at > EDGE.left && at + width > WIDTH - EDGE.right) [at, row] = [EDGE.left, row + 1];
+    const place = { at, row };
+    at += width;
+    return place;
+  });
+}
+
+function heightOf(plot: SvgPlot): number {
+  return HEIGHT + ROW * (legendOf(plot.curves).at(-1)?.row ?? 0);
+}
+
 export function svgOf(plots: SvgPlot[]): string {
-  const height = Math.max(1, plots.length) * HEIGHT;
+  let height = 0;
+  const drawings = plots.map((plot) => {
+    const top = height;
+    height += heightOf(plot);
+    return drawing(plot, top);
+  });
+  height = Math.max(height, HEIGHT);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11.5" fill="#1c222b">`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
-    ...plots.map((plot, at) => drawing(plot, at * HEIGHT)),
+    ...drawings,
     "</svg>\n",
   ].join("\n");
 }
