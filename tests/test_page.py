@@ -21,7 +21,6 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from conftest import ROOT, Cli
-from emulated import TWO
 from mptcplab import Scenario
 from mptcplab.emulation.link_control import LinkControl
 from mptcplab.page import messages, security, static_files
@@ -35,6 +34,19 @@ from mptcplab.page.server import CannotServe, PageServer
 from page_client import Page, built, command
 from test_console import NetworkLinks
 
+TWO = """
+name = "two"
+duration = "60s"
+[paths.wifi]
+rate = "8Mbit"
+delay = "20ms"
+queue = "100p"
+[paths.lte]
+rate = "4Mbit"
+delay = "30ms"
+queue = "100p"
+[flows.bulk]
+"""
 DOWN = {"kind": "link", "link": "wifi", "set": {"up": False}}
 
 
@@ -574,7 +586,8 @@ def test_refused_changes_of_a_transfer_are_not_counted() -> None:
             if not up:
                 raise OSError("the driver has stopped")
 
-    config = SimpleNamespace(multipath=True, scheduler="default", congestion="lia")
+    names = {"multipath": True, "scheduler": "default", "congestion": "lia"}
+    config = SimpleNamespace(**names, opportunistic_retransmission=True, penalisation=False)
     transfer = LiveTransfer(Driver(), config, sending=True)  # type: ignore[arg-type]
     with pytest.raises(OSError, match="has stopped"):
         transfer.change(LinkChange("a1", {}, False, "admin"))

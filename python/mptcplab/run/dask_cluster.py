@@ -42,8 +42,9 @@ class DaskCluster(Executor):
         self.final_errors = (KilledWorker,)
         """Dask has then tried the run on several workers (its setting `allowed-failures`)."""
         self._place = place
-        # Dask also logs each error that it raises.
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        # Dask also logs each error that it raises, and each connection that it loses while it sends.
+        for name in ("distributed.client", "distributed.batched"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(f"tcp://{place}", timeout=ANSWER_S, set_as_default=False)
         except (OSError, ValueError) as error:

@@ -17,13 +17,7 @@ from mptcplab.util.user_input import choose
 
 NAME = "page"
 HELP = "open the page in the browser: simulate a scenario, or watch real connections"
-EXAMPLES = (
-    "mptcplab page two.toml",
-    "mptcplab page --live emulate two.toml --peer 'mptcpize run iperf3 -s' -- mptcpize run iperf3 -c server",
-    "mptcplab page --live run two.toml --backend kernel",
-    "mptcplab page --live send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1",
-)
-EXAMPLE = "\n         ".join(EXAMPLES)
+EXAMPLE = "mptcplab page --live emulate two.toml --peer 'mptcpize run iperf3 -s' -- mptcpize run iperf3 -c server"
 INNER = "--live"
 """All arguments after this option are those of another command."""
 LIVE = ("emulate", "run", "send", "receive")
