@@ -7,6 +7,7 @@ import http.client
 import json
 import math
 import os
+import signal
 import socket
 import subprocess
 import threading
@@ -594,6 +595,32 @@ def test_refused_changes_of_a_transfer_are_not_counted() -> None:
     assert transfer.changes == 0
     transfer.change(LinkChange("a1", {}, True, "admin"))
     assert transfer.changes == 1
+
+
+def test_the_command_line_of_the_browser_has_no_token(tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(
+        '#!/bin/sh\necho "$1" > "$0.url"; cp "${1#file://}" "$0.html"; stat -c %a "${1#file://}" > "$0.mode"\n'
+    )
+    browser.chmod(0o700)
+    environment = {**os.environ, "DISPLAY": ":9", "BROWSER": f"{browser} %s"}
+    arguments = command(built(tmp_path / "page"), "page")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, env=environment, stderr=pipe, text=True) as process:
+        assert process.stderr is not None
+        token = process.stderr.readline().strip().rpartition("token=")[2]
+        limit = time.monotonic() + 20
+        while not (tmp_path / "browser.mode").is_file() and time.monotonic() < limit:
+            time.sleep(0.05)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    url = (tmp_path / "browser.url").read_text()
+    assert url.startswith("file://")
+    assert token not in url
+    assert token in (tmp_path / "browser.html").read_text()
+    assert (tmp_path / "browser.mode").read_text().strip() == "600"
+    assert not Path(url.strip().removeprefix("file://")).exists(), "it ends with the server"
 
 
 def test_a_missing_page_names_the_command(tmp_path: Path) -> None:

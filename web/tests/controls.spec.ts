@@ -186,3 +186,27 @@ test("gallery loads scenes", async ({ page }) => {
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Bufferbloat");
   expect(page.url()).toContain("#scene=bufferbloat");
 });
+
+test("a simulator that crashes is replaced, and the run is back at its start", async ({ page }) => {
+  await page.addInitScript(() => {
+    const all: Worker[] = [];
+    Object.assign(window, { workers: all });
+    const Real = window.Worker;
+    window.Worker = class extends Real {
+      constructor(...values: ConstructorParameters<typeof Worker>) {
+        super(...values);
+        all.push(this);
+      }
+    };
+  });
+  await open(page);
+  await runTo(page, 0.5);
+  await page.evaluate(() => {
+    const [worker] = (window as unknown as { workers: Worker[] }).workers;
+    worker?.onerror?.(new ErrorEvent("error", { message: "unreachable" }));
+  });
+  await expect(page.getByRole("alert").first()).toContainText("back at its start");
+  await expect.poll(() => seconds(page)).toBe(0);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await runTo(page, 0.5);
+});

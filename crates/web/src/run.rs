@@ -21,6 +21,8 @@ pub const FILE: &str = "scenario.toml";
 const SEGMENTS: usize = 400;
 /// Maximum size of a capture, bytes.
 const CAPTURE: usize = 256 << 20;
+/// Maximum memory of a run, bytes; WebAssembly has at most 4 GB, and the text of a scenario can raise its own limit.
+const MEMORY: f64 = 1.5e9;
 /// Maximum number of comparisons with plain TCP.
 const GHOSTS: usize = 8;
 
@@ -98,6 +100,15 @@ impl Run {
     }
 
     fn of(text: String, scenario: Scenario, seed: u64) -> Result<Self, Problem> {
+        let memory = scenario.estimate().memory;
+        if memory > MEMORY {
+            return Err(Problem::new(format!(
+                "the run would take {:.1} GB of memory, but a browser has {:.1} GB: use fewer flows, shorter delays or \
+                 queues, or run it on the command line",
+                memory / 1e9,
+                MEMORY / 1e9
+            )));
+        }
         let world = observed(&scenario, seed)?;
         Ok(Self { text, scenario, seed, world, reached: Instant::ZERO })
     }
@@ -245,7 +256,12 @@ impl Run {
     #[must_use]
     pub fn ghosts(&self) -> Vec<Ghost> {
         let mut scenario = self.scenario.clone();
-        scenario.flows.iter_mut().for_each(|flow| flow.baselines = true);
+        // Each comparison is a scenario of its own, so only as many are made as are used.
+        let mut left = GHOSTS;
+        for flow in &mut scenario.flows {
+            flow.baselines = left > 0;
+            left -= left.min(flow.paths.len());
+        }
         let place = |name: &str| self.scenario.flows.iter().position(|flow| flow.name == name);
         let ghosts = scenario.baselines().into_iter().filter_map(|one| {
             let run = GhostRun { scenario: one.scenario, seed: self.seed };

@@ -139,3 +139,18 @@ fn samples_are_handed_out_once_and_the_table_has_all() {
     assert_eq!(csv.lines().count(), 1 + rows);
     assert!(csv.lines().last().is_some_and(|line| line.contains(",4,")), "{csv}");
 }
+
+#[test]
+fn a_run_that_needs_too_much_memory_for_a_browser_is_refused() {
+    let text = "duration = \"1s\"\n[paths.a]\nrate = \"1Gbit\"\ndelay = \"100s\"\nqueue = \"unlimited\"\n[flows.f]\n\
+                transport = \"udp\"\ndatagram = \"1B\"\nrate = \"1Gbit\"\n[limits]\nmemory = \"100GB\"\n";
+    let problem = Run::load(text, 1).expect_err("too large");
+    assert!(problem.message.contains("a browser has"), "{problem:?}");
+}
+
+#[test]
+fn comparisons_of_many_flows_cost_no_more_than_those_that_are_made() {
+    let text = TEXT.replace("[flows.both]\n", "[flows.both]\ncount = 500\n");
+    let run = Run::load(&text, 1).expect("a scenario");
+    assert_eq!(run.ghosts().len(), 8);
+}

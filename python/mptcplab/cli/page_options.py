@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import argparse
+import html
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.cli.common import BadInput, RunFailed
@@ -63,9 +66,10 @@ def served(
     try:
         # The URL is always printed: without it, nobody could open the page.
         print(server.url if quiet else f"mptcplab: page at {server.url}", file=sys.stderr, flush=True)
-        if browser and _has_display():
-            _open(server.url)
-        yield server
+        with ExitStack() as stack:
+            if browser and _has_display():
+                _open(stack.enter_context(_redirect(server.url)))
+            yield server
     finally:
         server.close()
 
@@ -73,6 +77,19 @@ def served(
 def _has_display() -> bool:
     """Whether a browser has a window: a text browser would take the terminal from the command."""
     return sys.platform != "linux" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+@contextmanager
+def _redirect(url: str) -> Iterator[str]:
+    """The URL of a private file that leads a browser to `url`, until the block ends.
+
+    The command line of a browser is visible to all users of the machine, so it must not contain the token.
+    """
+    with tempfile.TemporaryDirectory(prefix="mptcplab-page-") as folder:
+        file = Path(folder, "page.html")
+        file.touch(mode=0o600)
+        file.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(url)}">', "utf-8")
+        yield file.as_uri()
 
 
 def _open(url: str) -> None:

@@ -4,7 +4,8 @@ import { Simulator } from "./simulator";
 import type { Source } from "./types";
 
 export function isLive(): boolean {
-  return /^#live(&|$)/.test(location.hash);
+  // A page from a folder has no server.
+  return location.protocol.startsWith("http") && /^#live(&|$)/.test(location.hash);
 }
 
 export function createSource(): Source {

@@ -96,7 +96,14 @@ class Live implements Source {
   private scheduled = false;
 
   constructor(private readonly socket: WebSocket) {
-    socket.onmessage = (message) => this.receive(JSON.parse(String(message.data)) as Incoming);
+    socket.onmessage = (message) => {
+      try {
+        this.receive(JSON.parse(String(message.data)) as Incoming);
+      } catch (error) {
+        socket.close();
+        this.onFailure(`mptcplab sent a message that the page does not understand: ${String(error)}`);
+      }
+    };
     socket.onclose = () => this.lost();
     document.addEventListener("visibilitychange", this.hide);
   }

@@ -32,4 +32,6 @@ export type FromWorker =
   /** The scenario of the following frames. */
   | { type: "loaded"; loaded: Loaded }
   | { type: "frame"; frame: Frame }
-  | { type: "failure"; message: string };
+  | { type: "failure"; message: string }
+  /** The simulator cannot go on: the worker must be replaced. */
+  | { type: "crash"; message: string };

@@ -39,15 +39,18 @@ class Engine {
       } else onMessage(message);
     };
     this.#worker.onerror = (event) => {
-      this.#fail(onMessage, `the simulator stopped: ${event.message}`);
+      onMessage({ type: "crash", message: event.message });
     };
     this.#ready = simulator().then((module) => this.#worker.postMessage({ type: "start", module } satisfies ToWorker));
-    this.#ready.catch((error: unknown) => this.#fail(onMessage, `the simulator cannot start: ${String(error)}`));
+    this.#ready.catch((error: unknown) => {
+      const message = `the simulator cannot start: ${String(error)}`;
+      onMessage({ type: "failure", message });
+      this.#refuse(message);
+    });
   }
 
   /** Refuses all calls that wait for an answer. */
-  #fail(onMessage: (message: FromWorker) => void, message: string): void {
-    onMessage({ type: "failure", message });
+  #refuse(message: string): void {
     for (const { reject } of this.#awaited.values()) reject({ message, line: null, column: null });
     this.#awaited.clear();
   }
@@ -67,8 +70,9 @@ class Engine {
     });
   }
 
-  stop(): void {
+  stop(message = "the simulator was stopped"): void {
     this.#worker.terminate();
+    this.#refuse(message);
   }
 }
 
@@ -80,7 +84,9 @@ export class Simulator implements Source {
   onLoaded: (loaded: Loaded) => void = () => {};
   onGhosts: (ghosts: Ghost[]) => void = () => {};
   onFailure: (message: string) => void = () => {};
-  readonly #engine = new Engine((message) => this.#hear(message));
+  #engine = new Engine((message) => this.#hear(message));
+  /** The scenario of the present run. */
+  #toml = "";
   #comparing: Engine | null = null;
   #comparison = 0;
   #seed = 1;
@@ -113,9 +119,22 @@ export class Simulator implements Source {
       this.#deliver();
       this.#show(message.loaded);
     } else if (message.type === "failure") this.onFailure(message.message);
+    else if (message.type === "crash") this.#recover(message.message);
+  }
+
+  /** Replaces a crashed simulator, and goes back to the start of the run. */
+  #recover(message: string): void {
+    const said = `The simulator stopped (${message}), and the run is back at its start.`;
+    this.#engine.stop(said);
+    this.#frame = null;
+    this.#engine = new Engine((message) => this.#hear(message));
+    this.#engine.post({ type: "want" });
+    if (this.#toml !== "") this.#engine.call("load", this.#toml, this.#seed).catch(() => {});
+    this.onFailure(said);
   }
 
   #show(loaded: Loaded): void {
+    this.#toml = loaded.toml;
     this.onLoaded(loaded);
     void this.#compare(loaded.toml);
   }

@@ -82,12 +82,22 @@ function tick(): void {
       reachedSpeed = elapsed > 0 ? (run.now() - before) / elapsed : 0;
       changed = true;
     }
+    if (changed) emit(run, reachedSpeed);
   } catch (error) {
     speed = 0;
     endGoal(error);
+    if (hasCrashed(error)) return;
     send({ type: "failure", message: problemOf(error).message });
+    emit(run, 0);
   }
-  if (changed) emit(run, reachedSpeed);
+}
+
+/** Whether the simulator has stopped for good: it throws text for what it refuses, and nothing else. */
+function hasCrashed(error: unknown): boolean {
+  if (typeof error === "string") return false;
+  simulation = null;
+  send({ type: "crash", message: problemOf(error).message });
+  return true;
 }
 
 function emit(run: Simulation, reachedSpeed: number): void {
@@ -110,6 +120,8 @@ function emit(run: Simulation, reachedSpeed: number): void {
     ...events.numbers.map((column) => column.buffer),
   ] as Transferable[]);
 }
+
+class NothingLoaded extends Error {}
 
 function endGoal(problem: unknown): void {
   const settle = goalReached;
@@ -157,7 +169,7 @@ async function call(name: Name, values: unknown[]): Promise<unknown> {
     return goOn(next, 0, true);
   }
   const run = simulation;
-  if (run === null) throw new Error("no scenario is loaded");
+  if (run === null) throw new NothingLoaded("no scenario is loaded");
   const now = goal ?? run.now();
   switch (name) {
     case "edit":
@@ -203,7 +215,10 @@ self.onmessage = (event: MessageEvent<ToWorker>) => {
     case "call":
       call(message.name, message.arguments).then(
         (result) => send({ type: "answer", id: message.id, result }),
-        (error: unknown) => send({ type: "refused", id: message.id, problem: problemOf(error) }),
+        (error: unknown) => {
+          send({ type: "refused", id: message.id, problem: problemOf(error) });
+          if (message.name !== "ghosts" && !(error instanceof NothingLoaded)) hasCrashed(error);
+        },
       );
       break;
   }

@@ -239,14 +239,17 @@ impl<'a> Estimator<'a> {
             load.frames += asked.min(carried / (frame + HEADERS) * impaired::doubled(link));
             bytes += carried;
             let flows = self.scenario.flows.len() as f64;
-            for line in [&link.forward, &link.backward] {
+            for (line, rate) in [&link.forward, &link.backward].into_iter().zip(self.rates[place]) {
                 held += holds(line, frame, flows);
+                // Frames of UDP flows with a rate propagate, however many they are.
+                let sent = (rated * self.copies).min(rate / 8.0 / (frame + HEADERS));
+                load.propagating += sent * line.delay.as_secs_f64().min(seconds);
                 // UDP flows with a rate have no window.
                 let offered = rated * self.copies;
                 load.together += impaired::together(line, frame + HEADERS, offered) * impaired::doubled(link);
             }
         }
-        load.waiting = load.windows.min(held) + load.together;
+        load.waiting = load.windows.min(held) + load.together + load.propagating;
         load.blocks = load.blocks.min(bytes / block);
         load
     }
@@ -286,7 +289,9 @@ struct Load {
     files: f64,
     /// Maximum number of frames that links deliver in one batch, for UDP flows with a rate.
     together: f64,
-    /// Maximum number of frames in flight, by windows, links and batches.
+    /// Maximum number of frames of UDP flows with a rate that propagate on links.
+    propagating: f64,
+    /// Maximum number of frames in flight, by windows, links, delays and batches.
     waiting: f64,
     /// Stream chunks in buffers.
     pieces: f64,

@@ -293,3 +293,23 @@ fn lost_frames_do_not_wait_for_the_next_sample() {
     world.advance(Instant::from_nanos(1_000_000_000)).unwrap_or_else(|error| panic!("{error}"));
     assert!(world.lost_frames() <= MAX_LOST, "{}", world.lost_frames());
 }
+
+#[test]
+fn datagrams_that_propagate_are_reckoned_with() {
+    let text = |delay: &str| {
+        format!(
+            "duration = \"100s\"\n[paths.a]\nrate = \"1Gbit\"\ndelay = \"{delay}\"\n[flows.f]\ntransport = \"udp\"\n\
+             datagram = \"1B\"\nrate = \"1Gbit\"\n[limits]\nevents = 1000000000000\n"
+        )
+    };
+    let memory = |delay| match Scenario::parse(&text(delay), "udp.toml") {
+        Ok(scenario) => scenario.estimate().memory,
+        Err(error) => {
+            assert!(error.to_string().contains("of memory"), "{error}");
+            f64::INFINITY
+        }
+    };
+    assert!(memory("10ms") < 1e9);
+    // 2.5 million frames per second, each with 100 bytes or more, propagate for 100 s.
+    assert!(memory("100s") > 2e9);
+}
