@@ -107,15 +107,16 @@ impl Simulation {
         self.run.edit(toml).map_err(|problem| thrown(&problem))
     }
 
-    /// Writes a change (JSON of `Action`) into the text. Returns as [`Self::edit`].
+    /// Writes a change (JSON of `Action`) into the text, at `now`, seconds, or at the present time if that is later.
+    /// Returns as [`Self::edit`].
     ///
     /// # Errors
     /// A change that is not possible.
-    pub fn act(&mut self, action: &str) -> Result<bool, JsValue> {
+    pub fn act(&mut self, action: &str, now: f64) -> Result<bool, JsValue> {
         let action: Action = serde_json::from_str(action).map_err(|error| {
             thrown(&Problem { message: format!("not a change: {error}"), line: None, column: None })
         })?;
-        self.run.act(&action).map_err(|problem| thrown(&problem))
+        self.run.act(&action, now).map_err(|problem| thrown(&problem))
     }
 
     /// The state of each direction: `Frame.directions`.

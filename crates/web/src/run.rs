@@ -201,12 +201,13 @@ impl Run {
         Ok(false)
     }
 
-    /// Writes a change into the text, at the present time, and continues as [`Self::edit`].
+    /// Writes a change into the text, at `now`, seconds, or at the present time if that is later, and continues as
+    /// [`Self::edit`]. A replay towards `now` may be going on.
     ///
     /// # Errors
     /// A change that names something unknown, or an invalid scenario; the run is then unchanged.
-    pub fn act(&mut self, action: &Action) -> Result<bool, Problem> {
-        let now = self.reached.as_secs_f64();
+    pub fn act(&mut self, action: &Action, now: f64) -> Result<bool, Problem> {
+        let now = self.reached.as_secs_f64().max(now);
         let text = edit::apply(&self.text, &self.scenario, action, now);
         self.edit(&text.map_err(|error| Problem::new(error.0))?)
     }

@@ -53,7 +53,8 @@ fn changes_while_the_run_goes_on_equal_a_run_of_the_text() {
     let mut now = 0.5;
     for (change, goes_on) in CHANGES {
         run.advance(now).expect("it runs");
-        let continues = run.act(&action(change)).unwrap_or_else(|problem| panic!("{change}: {problem:?}"));
+        let continues =
+            run.act(&action(change), 0.0).unwrap_or_else(|problem| panic!("{change}: {problem:?}"));
         assert_eq!(continues, goes_on, "{change}");
         now += 0.5;
     }
@@ -69,7 +70,7 @@ fn changes_while_the_run_goes_on_equal_a_run_of_the_text() {
 fn before_the_start_changes_replace_values() {
     let mut run = Run::load(TEXT, 3).expect("a scenario");
     for (change, _) in CHANGES {
-        run.act(&action(change)).unwrap_or_else(|problem| panic!("{change}: {problem:?}"));
+        run.act(&action(change), 0.0).unwrap_or_else(|problem| panic!("{change}: {problem:?}"));
     }
     assert!(!run.text().contains("[[events]]"), "{}", run.text());
     let mobile = &run.scenario().links[1];
@@ -95,7 +96,7 @@ fn errors_have_lines_and_change_nothing() {
         r#"{"kind":"switch","middlebox":"missing","on":true}"#,
         r#"{"kind":"link","link":"wifi","set":{}}"#,
     ] {
-        let problem = run.act(&action(wrong)).expect_err(wrong);
+        let problem = run.act(&action(wrong), 0.0).expect_err(wrong);
         assert!(!problem.message.is_empty(), "{wrong}");
     }
     assert_eq!(run.text(), before);
@@ -153,4 +154,12 @@ fn comparisons_of_many_flows_cost_no_more_than_those_that_are_made() {
     let text = TEXT.replace("[flows.both]\n", "[flows.both]\ncount = 500\n");
     let run = Run::load(&text, 1).expect("a scenario");
     assert_eq!(run.ghosts().len(), 8);
+}
+
+#[test]
+fn a_change_during_a_replay_takes_effect_at_the_time_that_a_person_saw() {
+    let mut run = Run::load(TEXT, 3).expect("a scenario");
+    run.advance(0.5).expect("it runs");
+    let continues = run.act(&action(CHANGES[0].0), 2.0).expect("a change");
+    assert!(continues && run.text().contains("at = \"2001ms\""), "{}", run.text());
 }

@@ -148,13 +148,19 @@ function tellLoaded(run: Simulation): void {
   send({ type: "loaded", loaded: { toml: run.toml(), description: JSON.parse(run.description()) } });
 }
 
-/** After a change at `time`: goes on, or comes back to `time` by a replay. */
+/** Goes on until `time` after an edit, from the start by a replay if the run does not continue. */
 async function goOn(run: Simulation, time: number, continues: boolean): Promise<null> {
   tellLoaded(run);
   changed = true;
-  if (!continues) await goTo(time, true);
+  if (!continues || time > run.now()) await goTo(time, !continues);
   else if (wanted) tick();
   return null;
+}
+
+/** The time at which a change by a person has taken effect: a change takes effect at the next full millisecond. While
+ * paused, the run goes on until then, so that the change shows. */
+function settled(now: number): number {
+  return speed > 0 || now <= 0 ? now : (Math.floor(now * 1e3) + 1) / 1e3 + 1e-6;
 }
 
 async function call(name: Name, values: unknown[]): Promise<unknown> {
@@ -175,7 +181,7 @@ async function call(name: Name, values: unknown[]): Promise<unknown> {
     case "edit":
       return goOn(run, now, run.edit(values[0] as string));
     case "act":
-      return goOn(run, now, run.act(JSON.stringify(values[0] as Action)));
+      return goOn(run, settled(now), run.act(JSON.stringify(values[0] as Action), now));
     case "seek": {
       const time = values[0] as number;
       const back = time < run.now();

@@ -113,7 +113,6 @@ export class Session {
     try {
       if (this.finished && this.source.can.seek && !isForWholeRun(action)) await this.rewind();
       await this.source.act(action);
-      await this.settle();
       this.refusal = null;
       this.done = [...this.done, action];
       return true;
@@ -131,12 +130,6 @@ export class Session {
     while (this.finished) await new Promise((resolve) => setTimeout(resolve, 20));
     this.notice = "The run had ended, so it is back at its start.";
     this.announcer.say(this.notice);
-  }
-
-  /** A change takes effect at the next full millisecond. While paused, the run goes on until then, so that it shows. */
-  private async settle(): Promise<void> {
-    if (this.playing || this.time <= 0 || !this.source.can.seek || this.finished) return;
-    await this.source.seek((Math.floor(this.time * 1e3) + 1) / 1e3 + 1e-6);
   }
 
   /** The colour of a path of a flow, by their indices. */
