@@ -46,6 +46,13 @@ export async function runTo(page: Page, time: number): Promise<void> {
   const pause = page.getByRole("button", { name: "Pause", exact: true });
   if ((await pause.count()) > 0) await pause.click({ timeout: 4000 }).catch(() => {});
   await expect(pause).toHaveCount(0);
+  // A frame from before the pause may still arrive.
+  const moved = async () => {
+    const before = await seconds(page);
+    await page.waitForTimeout(60);
+    return (await seconds(page)) - before;
+  };
+  await expect.poll(moved).toBe(0);
 }
 
 export function speed(page: Page, name: string): Promise<void> {
