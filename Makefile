@@ -74,7 +74,7 @@ lint-python: build
 
 prose: $(VENV)/.installed ## Check the words of documents, comments and messages, and the spelling
 	$(BIN)/python tools/prose --check
-	$(BIN)/codespell *.md bpf crates docs examples fuzz python tests tools
+	$(BIN)/codespell --skip python/mptcplab/page/static *.md bpf crates docs examples fuzz python tests tools
 
 run-pytest: build
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
