@@ -14,20 +14,6 @@ import pytest
 
 from mptcplab.emulation import emulated_network, namespaces
 
-TWO = """
-name = "two"
-duration = "60s"
-[paths.wifi]
-rate = "8Mbit"
-delay = "20ms"
-queue = "100p"
-[paths.lte]
-rate = "4Mbit"
-delay = "30ms"
-queue = "100p"
-[flows.bulk]
-"""
-
 TWO_PATHS = """
 name = "two"
 duration = "4s"

@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, python
+from emulated import ECHO, PING, SEND, SINK, Machine, cannot, machine, made_by, python
 from mptcplab import Scenario
 from mptcplab.cli import main as command_line
 from mptcplab.cli.commands import emulate
 from mptcplab.emulation import emulated_network, namespaces
+from two_links import TWO
 
 __all__ = ["machine"]
 

@@ -34,20 +34,8 @@ from mptcplab.page.messages import LinkChange, Refused
 from mptcplab.page.server import CannotServe, PageServer
 from page_client import Page, built, command
 from test_console import NetworkLinks
+from two_links import TWO
 
-TWO = """
-name = "two"
-duration = "60s"
-[paths.wifi]
-rate = "8Mbit"
-delay = "20ms"
-queue = "100p"
-[paths.lte]
-rate = "4Mbit"
-delay = "30ms"
-queue = "100p"
-[flows.bulk]
-"""
 DOWN = {"kind": "link", "link": "wifi", "set": {"up": False}}
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from emulated import TWO, Machine, cannot, machine, python
+from emulated import Machine, cannot, machine, python
 from mptcplab.emulation import emulated_network, namespaces
 from mptcplab.host.socket_diag import SocketDiag
 from namespace import Namespace, namespace
 from page_client import Page, built, command
 from test_wire import A, receiver, words
+from two_links import TWO
 
 __all__ = ["machine", "namespace"]
 
