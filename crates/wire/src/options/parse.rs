@@ -21,6 +21,23 @@ impl Options {
             return Err(OptionError::Space { length: bytes.len() });
         }
         let mut options = Self::default();
+        options.read(bytes)?;
+        let canonical = options.emit().is_ok_and(|emitted| emitted.as_slice() == bytes);
+        options.verbatim = (!canonical).then(|| bytes.into());
+        Ok(options)
+    }
+
+    /// Parses an option field of which a capture may have kept only the start. Returns the options before the first
+    /// one that is incomplete or invalid, and its error. Never keeps the received bytes.
+    #[must_use]
+    pub fn parse_partial(bytes: &[u8]) -> (Self, Option<OptionError>) {
+        let mut options = Self::default();
+        let error = options.read(&bytes[..bytes.len().min(Self::SPACE)]).err();
+        (options, error)
+    }
+
+    /// Parses option by option up to the end or the first error.
+    fn read(&mut self, bytes: &[u8]) -> Result<(), OptionError> {
         let mut reader = Reader::new(bytes);
         while let Some(kind) = reader.u8() {
             let offset = bytes.len() - reader.len() - 1;
@@ -35,7 +52,7 @@ impl Options {
                 .checked_sub(2)
                 .and_then(|size| reader.take(size))
                 .ok_or(OptionError::Length { kind, offset, length, room })?;
-            options.understand(kind, body).map_err(|(name, expected)| OptionError::Size {
+            self.understand(kind, body).map_err(|(name, expected)| OptionError::Size {
                 kind,
                 name,
                 offset,
@@ -43,9 +60,7 @@ impl Options {
                 expected,
             })?;
         }
-        let canonical = options.emit().is_ok_and(|emitted| emitted.as_slice() == bytes);
-        options.verbatim = (!canonical).then(|| bytes.into());
-        Ok(options)
+        Ok(())
     }
 
     /// Parses one option. The error holds the option's name and its valid lengths.

@@ -1,0 +1,152 @@
+//! A TCP segment of a capture, without its payload.
+
+use std::net::{IpAddr, SocketAddr};
+
+use mptcp_wire::{Flags, Options};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ip::{self, IpPacket};
+
+/// A packet of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct PacketRef {
+    /// Number of the file in the order given, from 0.
+    pub file: u16,
+    /// Number of the packet in the file, from 1, as in Wireshark.
+    pub number: u64,
+}
+
+/// An interface of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceId {
+    /// Number of the file.
+    pub file: u16,
+    /// Number of the interface in the file.
+    pub interface: u16,
+}
+
+/// A TCP segment as captured.
+#[derive(Clone, Debug)]
+pub struct SeenSegment {
+    /// Time of the capture, ns since 1970.
+    pub time: u64,
+    /// The packet.
+    pub packet: PacketRef,
+    /// The interface.
+    pub source: SourceId,
+    /// Address and port of the sender.
+    pub from: SocketAddr,
+    /// Address and port of the receiver.
+    pub to: SocketAddr,
+    /// Sequence number.
+    pub sequence: u32,
+    /// Acknowledgement number.
+    pub acknowledgment: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field, not scaled.
+    pub window: u16,
+    /// Payload length on the wire, bytes; the capture may have kept fewer.
+    pub payload: u32,
+    /// IP identification, to find packets that a capture has twice; 0 in IPv6.
+    pub identification: u16,
+    /// Options, up to the first one that the capture cut off.
+    pub options: Options,
+    /// Whether the capture cut off options, or an option is invalid.
+    pub has_cut_options: bool,
+}
+
+/// Packets without a TCP segment that can be used, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Skipped {
+    /// Frames without an IP packet.
+    pub not_ip: u64,
+    /// IP packets of other protocols.
+    pub not_tcp: u64,
+    /// Fragments of IP packets after the first, and first fragments.
+    pub fragments: u64,
+    /// Packets whose headers the capture cut off.
+    pub cut: u64,
+    /// Packets with an invalid header.
+    pub invalid: u64,
+}
+
+/// Why a packet has no usable segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unusable {
+    NotIp,
+    NotTcp,
+    Fragment,
+    Cut,
+    Invalid,
+}
+
+impl Skipped {
+    pub(super) fn count(&mut self, why: Unusable) {
+        *match why {
+            Unusable::NotIp => &mut self.not_ip,
+            Unusable::NotTcp => &mut self.not_tcp,
+            Unusable::Fragment => &mut self.fragments,
+            Unusable::Cut => &mut self.cut,
+            Unusable::Invalid => &mut self.invalid,
+        } += 1;
+    }
+
+    /// The sum of both.
+    pub(super) fn add(&mut self, other: Self) {
+        self.not_ip += other.not_ip;
+        self.not_tcp += other.not_tcp;
+        self.fragments += other.fragments;
+        self.cut += other.cut;
+        self.invalid += other.invalid;
+    }
+}
+
+/// Smallest TCP header, bytes.
+const HEADER: usize = 20;
+
+impl SeenSegment {
+    /// The segment in an IP packet, of which `bytes` were captured, and which had `original` bytes on the wire.
+    pub(super) fn parse(
+        bytes: &[u8],
+        original: usize,
+        time: u64,
+        packet: PacketRef,
+        source: SourceId,
+    ) -> Result<Self, Unusable> {
+        let IpPacket { from, to, identification, transport, length } = ip::parse(bytes, original)?;
+        let header: &[u8; HEADER] = transport.first_chunk().ok_or(Unusable::Cut)?;
+        let u16_at = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+        let u32_at =
+            |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let header_length = usize::from(header[12] >> 4) * 4;
+        if header_length < HEADER || header_length > length {
+            return Err(Unusable::Invalid);
+        }
+        let kept = &transport[HEADER..header_length.min(transport.len())];
+        let (options, error) = Options::parse_partial(kept);
+        let bits = u16::from_be_bytes([header[12] & 0x0f, header[13]]);
+        Ok(Self {
+            time,
+            packet,
+            source,
+            from: SocketAddr::new(from, u16_at(0)),
+            to: SocketAddr::new(to, u16_at(2)),
+            sequence: u32_at(4),
+            acknowledgment: u32_at(8),
+            flags: Flags::from_bits(bits),
+            window: u16_at(14),
+            payload: u32::try_from(length - header_length).unwrap_or(u32::MAX),
+            identification,
+            has_cut_options: error.is_some() || kept.len() + HEADER < header_length,
+            options,
+        })
+    }
+
+    /// Whether both ends are of the same IP version; always true for parsed packets.
+    #[must_use]
+    pub fn family(&self) -> u8 {
+        if matches!(self.from.ip(), IpAddr::V4(_)) { 4 } else { 6 }
+    }
+}

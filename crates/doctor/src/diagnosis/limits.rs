@@ -1,0 +1,330 @@
+//! Verdicts from the time in each state: receive window, head-of-line blocking, send buffer, application, scheduler.
+
+use super::evidence::{Case, verdict};
+use super::missing::MissingRates;
+use crate::report::Verdict;
+use crate::track::Limit;
+
+/// Least share of the time in which the data in flight reaches the same value, if a send buffer limits it.
+const PLATEAU: f64 = 0.6;
+/// Largest deviation from that value.
+const FLAT: f64 = 0.06;
+
+/// All verdicts from states.
+pub(super) fn verdicts(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
+    let mut found = Vec::new();
+    found.extend(receive_window(case, rates));
+    found.extend(head_of_line(case, rates));
+    found.extend(send_buffer_or_application(case, rates));
+    found.extend(unused(case, rates));
+    found.extend(misplaced(case, rates));
+    found.extend(reinjection(case, rates));
+    found.extend(dead_paths(case, rates));
+    found
+}
+
+fn with_cost(mut verdict: Verdict, rates: &MissingRates, bytes: f64) -> Verdict {
+    verdict.cost = Some(rates.rate(bytes));
+    verdict
+}
+
+fn share(rates: &MissingRates, bytes: f64) -> f64 {
+    bytes / rates.potential().max(1.0)
+}
+
+fn kilobytes(bytes: u64) -> String {
+    if bytes >= 10_000_000 {
+        format!("{:.0} MB", bytes as f64 / 1e6)
+    } else if bytes >= 1_000_000 {
+        format!("{:.1} MB", bytes as f64 / 1e6)
+    } else {
+        format!("{:.0} kB", bytes as f64 / 1e3)
+    }
+}
+
+/// Window that all paths together need, bytes: the sum of rates multiplied by the longest RTT (RFC 8684 section 3.3.5).
+fn needed_window(case: &Case<'_>, rates: &MissingRates) -> u64 {
+    let rate: f64 = rates.subflows.iter().map(|one| one.capacity).sum();
+    let longest = case
+        .subflows()
+        .filter_map(|(_, subflow)| subflow.halves[case.side].round_trips.base)
+        .fold(0.0, f64::max);
+    (2.0 * rate * longest) as u64
+}
+
+fn receive_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let bytes = rates.total(Limit::Window);
+    let direction = &case.view.directions[case.side];
+    let window = direction.stream.largest_window;
+    let need = needed_window(case, rates);
+    let mut one = verdict(
+        "receive-window",
+        None,
+        share(rates, bytes),
+        format!(
+            "the receive window of the {} (at most {}) limits the connection",
+            case.receiver(),
+            kilobytes(window)
+        ),
+    );
+    one.evidence = case.episodes(Limit::Window, None, "the window is full");
+    one.advice = vec![
+        format!(
+            "on the {}: sysctl -w net.ipv4.tcp_rmem='4096 131072 {}' (these paths need a window of {})",
+            case.receiver(),
+            (2 * need).max(6_291_456),
+            kilobytes(need)
+        ),
+        "if the application sets SO_RCVBUF, remove that: it disables autotuning; an application that reads slowly also \
+         closes the window"
+            .to_owned(),
+    ];
+    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+}
+
+fn head_of_line(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let bytes = rates.total(Limit::HeadOfLine);
+    let direction = &case.view.directions[case.side];
+    let (blocking, seconds) = direction
+        .blocked_by
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(b.1))
+        .map(|(number, seconds)| (number, *seconds))?;
+    let mut one = verdict(
+        "head-of-line",
+        Some(blocking),
+        share(rates, bytes),
+        format!(
+            "data on {} holds back the others for {seconds:.1} s: the receive window ({}) is full of data that waits for it",
+            case.name(blocking),
+            kilobytes(direction.stream.largest_window)
+        ),
+    );
+    one.evidence = case.episodes(Limit::HeadOfLine, None, "the window is full of out-of-order data");
+    one.advice = vec![
+        format!(
+            "a larger receive buffer: sysctl -w net.ipv4.tcp_rmem='4096 131072 {}' on the {}",
+            (4 * needed_window(case, rates)).max(6_291_456),
+            case.receiver()
+        ),
+        format!(
+            "or make the slow path a backup: ip mptcp endpoint change {} backup",
+            case.subflow(blocking).ends[0].ip()
+        ),
+    ];
+    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+}
+
+/// How constant the data in flight is at its maximum: the value, and the share of the time there.
+fn plateau(case: &Case<'_>) -> Option<(u64, f64)> {
+    let direction = &case.view.directions[case.side];
+    let mut steps = direction.steps.clone();
+    let longest = case
+        .subflows()
+        .filter_map(|(_, one)| one.halves[case.side].round_trips.smoothed)
+        .fold(0.05, f64::max);
+    steps.coarsen((longest * 1.5e9) as u64);
+    let flights: Vec<u64> =
+        steps.values().iter().map(|step| step.flight).filter(|flight| *flight > 0).collect();
+    if flights.len() < 8 {
+        return None;
+    }
+    let mut sorted = flights.clone();
+    sorted.sort_unstable();
+    let top = sorted[sorted.len() * 3 / 4];
+    let near = |flight: &&u64| (**flight as f64 - top as f64).abs() <= FLAT * top as f64;
+    Some((top, flights.iter().filter(near).count() as f64 / flights.len() as f64))
+}
+
+/// A sender that has nothing to send, or cannot hold more: in both cases, windows stay open and do not grow.
+fn send_buffer_or_application(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let waiting = rates.total(Limit::Application);
+    // A window that grows without losses doubles each RTT, so time without losses and without growth is the sender's too.
+    let growth = rates.total(Limit::Growth);
+    let direction = &case.view.directions[case.side];
+    let stream = &direction.stream;
+    let flat = plateau(case).filter(|(_, share)| *share >= PLATEAU);
+    let (short, segments) = case.subflows().fold((0, 0), |(short, all), (_, one)| {
+        let totals = &one.halves[case.side].totals;
+        (short + totals.short_segments, all + totals.segments)
+    });
+    let writes_little = short * 20 > segments;
+    if let Some((top, _)) = flat
+        && !writes_little
+    {
+        let bytes = waiting + growth;
+        let need = needed_window(case, rates);
+        let mut one = verdict(
+            "send-buffer",
+            None,
+            share(rates, bytes),
+            format!(
+                "the {} never has more than {} in flight, although windows and paths allow more: its send buffer is too small",
+                case.sender(),
+                kilobytes(top)
+            ),
+        );
+        one.evidence = case.episodes(Limit::Application, None, "nothing more is sent");
+        if one.evidence.is_empty()
+            && let Some(first) = direction.first_data
+        {
+            one.evidence.push(case.evidence(
+                first,
+                case.subflow(0).handshake.third.map(|(_, packet)| packet).unwrap_or_default(),
+                format!("from here on, at most {} are in flight", kilobytes(stream.largest_flight)),
+            ));
+        }
+        one.advice = vec![
+            format!(
+                "on the {}: sysctl -w net.ipv4.tcp_wmem='4096 131072 {}' (these paths need {})",
+                case.sender(),
+                (2 * need).max(4_194_304),
+                kilobytes(need)
+            ),
+            "if the application sets SO_SNDBUF, remove that: it disables autotuning".to_owned(),
+        ];
+        return (bytes > 0.0).then(|| with_cost(one, rates, bytes));
+    }
+    let bytes = waiting + if writes_little { growth } else { 0.0 };
+    let mut one = verdict(
+        "application",
+        None,
+        share(rates, bytes),
+        format!(
+            "the application on the {} has nothing to send most of the time; the network could carry more",
+            case.sender()
+        ),
+    );
+    one.evidence = case.episodes(Limit::Application, None, "windows are open, and nothing is sent");
+    one.advice = vec![
+        "the network is not the limit: look at the disk, the CPU, or requests that wait for answers"
+            .to_owned(),
+    ];
+    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+}
+
+/// A subflow that the scheduler leaves empty.
+fn unused(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let (number, bytes) = (0..case.view.subflows.len())
+        .map(|number| (number, rates.of(number, Limit::Unused)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let total = rates.total(Limit::Unused);
+    let mut one = verdict(
+        "scheduler",
+        Some(number),
+        share(rates, total),
+        format!(
+            "{} is open and has space, but the scheduler of the {} hardly uses it",
+            case.name(number),
+            case.sender()
+        ),
+    );
+    one.evidence = case.episodes(Limit::Unused, Some(number), "the subflow has space, others are full");
+    one.advice = vec![
+        "try another scheduler (sysctl net.mptcp.scheduler); `mptcplab doctor --scenario` and `mptcplab compare` rank them \
+         on this network"
+            .to_owned(),
+    ];
+    (bytes > 0.0).then(|| with_cost(one, rates, total))
+}
+
+/// Thin data that was sent on a slow path though a fast one was free.
+fn misplaced(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let direction = &case.view.directions[case.side];
+    let counts = &direction.misplaced;
+    let total = direction.stream.new_bytes.max(1);
+    let part = counts.bytes as f64 / total as f64;
+    if part < 0.1 {
+        return None;
+    }
+    let delay = counts.delay / counts.bytes.max(1) as f64;
+    // It costs time, not throughput; it counts as much as the data that was late.
+    let mut one = verdict(
+        "scheduler",
+        Some(usize::from(counts.slow)),
+        part.max(0.1),
+        format!(
+            "{:.0}% of the data was sent on a slow subflow although a faster one was free; that makes it {:.0} ms later",
+            part * 100.0,
+            delay * 1e3
+        ),
+    );
+    one.cost_seconds = Some(delay);
+    if let Some(packet) = counts.packet {
+        let fast = case.name(usize::from(counts.fast));
+        let first = direction.first_data.unwrap_or(case.view.started);
+        one.evidence.push(case.evidence(first, packet, format!("sent here while {fast} had space")));
+    }
+    one.advice = vec![
+        "use a scheduler that prefers the path with the lowest RTT (Linux's default does)".to_owned(),
+        format!(
+            "or make the slow path a backup: ip mptcp endpoint change {} backup",
+            case.subflow(usize::from(counts.slow)).ends[0].ip()
+        ),
+    ];
+    let _ = rates;
+    Some(one)
+}
+
+/// Data that was sent on several subflows.
+fn reinjection(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let stream = &case.view.directions[case.side].stream;
+    let part = stream.reinjected as f64 / (stream.new_bytes + stream.reinjected).max(1) as f64;
+    if part < 0.03 {
+        return None;
+    }
+    let bytes = stream.reinjected as f64;
+    let mut one = verdict(
+        "reinjection",
+        None,
+        bytes / (rates.potential() + bytes),
+        format!(
+            "{:.0}% of what the {} sent was sent on another subflow already ({})",
+            part * 100.0,
+            case.sender(),
+            kilobytes(stream.reinjected)
+        ),
+    );
+    let first = case.view.directions[case.side].first_data.unwrap_or(case.view.started);
+    for packet in stream.reinjections.iter().take(3) {
+        one.evidence.push(case.evidence(first, *packet, "data that another subflow had sent"));
+    }
+    one.advice = vec![
+        "a redundant scheduler sends everything twice: use it for latency only".to_owned(),
+        "otherwise a larger receive buffer avoids reinjection, which starts when the window is full or a path stalls"
+            .to_owned(),
+    ];
+    Some(with_cost(one, rates, bytes))
+}
+
+/// Paths that went silent.
+fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
+    let mut found = Vec::new();
+    for number in 0..case.view.subflows.len() {
+        let seconds = rates.subflows[number].seconds[Limit::Dead as usize];
+        let bytes = rates.of(number, Limit::Dead);
+        if seconds < 0.5 {
+            continue;
+        }
+        let half = &case.subflow(number).halves[case.side];
+        let mut one = verdict(
+            "dead-path",
+            Some(number),
+            share(rates, bytes).max(0.06),
+            format!(
+                "{} was silent for {seconds:.1} s: nothing was acknowledged, and {} retransmissions by timeout got no answer",
+                case.name(number),
+                half.totals.timeouts.max(1)
+            ),
+        );
+        one.cost_seconds = Some(seconds);
+        one.evidence = case.episodes(Limit::Dead, Some(number), "no acknowledgement");
+        one.advice = vec![
+            "is the link down, or out of coverage? ip link, and a ping over this interface".to_owned(),
+            "Linux repeats the data on other paths after net.mptcp.stale_loss_cnt timeouts (4); a lower value helps".to_owned(),
+        ];
+        found.push(with_cost(one, rates, bytes));
+    }
+    found
+}

@@ -1,0 +1,148 @@
+//! Verdicts from losses and round trips: random loss, policers, bufferbloat.
+
+use super::evidence::{Case, verdict};
+use super::missing::MissingRates;
+use super::policer::{self, Policer};
+use crate::report::Verdict;
+use crate::track::{Half, Limit, LossEpisode};
+
+/// A loss is random if the queue holds less than this share of its usual maximum just before.
+const EMPTY: f64 = 0.5;
+/// Queues shorter than this, s, cannot be told from jitter.
+const SHORTEST_QUEUE: f64 = 0.003;
+/// Mean queueing delays below this, s, and below this multiple of the base RTT, are no bufferbloat: a call still works
+/// (ITU-T G.114 allows 150 ms one way). The laboratory uses the same bounds.
+const BLOATED: f64 = 0.1;
+const BLOATED_TIMES: f64 = 4.0;
+
+pub(super) fn verdicts(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
+    let mut found = Vec::new();
+    for number in 0..case.view.subflows.len() {
+        found.extend(losses(case, rates, number));
+        found.extend(bufferbloat(case, number));
+    }
+    found
+}
+
+/// The queueing delay that 90% of the data does not exceed, s.
+fn usual_queue(half: &Half) -> f64 {
+    let top = half.round_trips.distribution.quantile(0.9);
+    top.zip(half.round_trips.base).map_or(0.0, |(top, base)| top - base)
+}
+
+/// Whether the queue was far from full just before a loss.
+fn is_random(episode: &LossEpisode, usual: f64, base: f64) -> bool {
+    usual < SHORTEST_QUEUE.max(0.1 * base) || episode.queueing < EMPTY * usual
+}
+
+fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdict> {
+    let half = &case.subflow(number).halves[case.side];
+    let bytes = rates.of(number, Limit::Loss);
+    if half.losses.is_empty() || half.totals.lost == 0 {
+        return None;
+    }
+    let (usual, base) = (usual_queue(half), half.round_trips.base.unwrap_or(0.0));
+    let random: Vec<&LossEpisode> =
+        half.losses.iter().filter(|episode| is_random(episode, usual, base)).collect();
+    let part = random.len() as f64 / half.losses.len() as f64;
+    let size = half.segment_size();
+    let sent = (half.totals.new_bytes + half.totals.retransmitted_bytes).div_ceil(size).max(1);
+    let rate = half.totals.lost as f64 / sent as f64;
+    let share = bytes * part / rates.potential().max(1.0);
+    let evidence: Vec<_> = random
+        .iter()
+        .take(4)
+        .map(|episode| {
+            let by = if episode.by_timer { "found by a timeout" } else { "found by later acknowledgements" };
+            case.evidence(
+                episode.time,
+                episode.packet,
+                format!(
+                    "{} segments lost, {by}, with a queue of {:.0} ms and {} bytes in flight",
+                    episode.segments,
+                    episode.queueing.max(0.0) * 1e3,
+                    episode.flight
+                ),
+            )
+        })
+        .collect();
+    let mut found = match policer::find(case, number) {
+        Some(Policer { rate: tokens, .. }) => {
+            let mut one = verdict(
+                "policer",
+                Some(number),
+                share.max(0.1),
+                format!(
+                    "{} is policed to {:.1} Mb/s: packets above this rate are dropped, and never queued",
+                    case.name(number),
+                    tokens * 8.0 / 1e6
+                ),
+            );
+            one.advice = vec![
+                format!(
+                    "shape below the policer: tc qdisc replace dev DEVICE root cake bandwidth {:.1}mbit",
+                    tokens * 8.0 / 1e6 * 0.95
+                ),
+                "ask the operator of the link for a shaper, or for a larger burst".to_owned(),
+            ];
+            one
+        }
+        None => {
+            let mut one = verdict(
+                "loss",
+                Some(number),
+                share,
+                format!(
+                    "{:.2}% of the segments of {} are lost while its queue is not full: the path itself loses packets",
+                    rate * 100.0,
+                    case.name(number)
+                ),
+            );
+            one.advice = vec![
+                "WiFi: signal and channel (iw dev, another band); cable: errors of the interface (ip -s link)".to_owned(),
+                "sysctl -w net.ipv4.tcp_congestion_control=bbr suffers less from random loss".to_owned(),
+            ];
+            one
+        }
+    };
+    found.evidence = evidence;
+    found.cost = Some(rates.rate(bytes * part));
+    Some(found)
+}
+
+fn bufferbloat(case: &Case<'_>, number: usize) -> Option<Verdict> {
+    let half = &case.subflow(number).halves[case.side];
+    let base = half.round_trips.base?;
+    let median = half.round_trips.distribution.quantile(0.5)?;
+    let total = case.view.directions[case.side].stream.new_bytes;
+    let carries = half.totals.new_bytes * 20 >= total;
+    let queueing = median - base;
+    if queueing < BLOATED.max(BLOATED_TIMES * base) || !carries {
+        return None;
+    }
+    // It costs latency; of the throughput it costs nothing. Ranked like a tenth of the rate, more if it is seconds.
+    let mut one = verdict(
+        "bufferbloat",
+        Some(number),
+        0.1 + 0.1 * queueing.min(2.0),
+        format!(
+            "a queue on {} delays its packets by {:.0} ms (RTT {:.0} ms, without load {:.0} ms)",
+            case.name(number),
+            queueing * 1e3,
+            median * 1e3,
+            base * 1e3
+        ),
+    );
+    one.cost_seconds = Some(queueing);
+    if let Some((time, packet)) = half.largest_rtt {
+        one.evidence.push(case.evidence(time, packet, "acknowledgement with the longest RTT"));
+    }
+    one.advice = vec![
+        format!(
+            "shape below the rate of the link at the router: tc qdisc replace dev DEVICE root cake bandwidth {:.0}mbit",
+            half.capacity().unwrap_or(0.0) * 8.0 / 1e6 * 0.95
+        ),
+        "fq_codel or cake on the bottleneck; `mptcplab measure` measures the queue of a link".to_owned(),
+    ];
+    Some(one)
+}

@@ -1,0 +1,108 @@
+//! The rate that each limit costs: what would have filled the capacity of each subflow.
+//!
+//! A subflow could carry its capacity while it is established. In each time step, the part that it did not carry is
+//! assigned to the states of that time, in proportion. A step whose mean data in flight fills the path misses nothing:
+//! the link itself was slower then.
+
+use crate::track::{Limit, Subflow, View};
+
+/// Data in flight that fills a path, in bandwidth-delay products. The capacity is known to about a tenth.
+const FILLED: f64 = 0.9;
+/// Steps are at least this long, s, and two RTTs: a shorter one may end between two bursts.
+const STEP: f64 = 0.1;
+
+/// The rates that limits cost one subflow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubflowRates {
+    /// Rate of the path, bytes/s; assumed where the subflow carried too little.
+    pub(crate) capacity: f64,
+    pub(crate) is_assumed: bool,
+    /// Bytes missing, and time, s, by limit.
+    pub(crate) missing: [f64; Limit::COUNT],
+    pub(crate) seconds: [f64; Limit::COUNT],
+    /// Bytes acknowledged.
+    pub(crate) delivered: f64,
+}
+
+/// The rates that limits cost a connection in one direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MissingRates {
+    pub(crate) subflows: Vec<SubflowRates>,
+    /// Time from the first data to the last packet, s.
+    pub(crate) seconds: f64,
+    /// Data acknowledged, bytes.
+    pub(crate) bytes: f64,
+}
+
+impl MissingRates {
+    /// Computes all rates for the data from `side`.
+    pub(crate) fn compute(view: &View, flows: &[Subflow], side: usize) -> Self {
+        let direction = &view.directions[side];
+        let start = direction.first_data.unwrap_or(view.started);
+        let end = view.subflows.iter().map(|&id| flows[id].halves[side].last_progress).max().unwrap_or(start);
+        let seconds = end.max(direction.last_data).saturating_sub(start) as f64 / 1e9;
+        let known: Vec<Option<f64>> =
+            view.subflows.iter().map(|&id| flows[id].halves[side].capacity()).collect();
+        let measured: Vec<f64> = known.iter().flatten().copied().collect();
+        let assumed =
+            if measured.is_empty() { 0.0 } else { measured.iter().sum::<f64>() / measured.len() as f64 };
+        let subflows = view
+            .subflows
+            .iter()
+            .zip(known)
+            .map(|(&id, known)| one(&flows[id], side, known, assumed))
+            .collect();
+        let bytes: u64 = direction.stream.new_bytes;
+        Self { subflows, seconds: seconds.max(1e-3), bytes: bytes as f64 }
+    }
+
+    /// Bytes that a limit cost all subflows.
+    pub(crate) fn total(&self, limit: Limit) -> f64 {
+        self.subflows.iter().map(|one| one.missing[limit as usize]).sum()
+    }
+
+    /// Bytes that a limit cost one subflow.
+    pub(crate) fn of(&self, subflow: usize, limit: Limit) -> f64 {
+        self.subflows.get(subflow).map_or(0.0, |one| one.missing[limit as usize])
+    }
+
+    /// Bytes that the connection could have carried.
+    pub(crate) fn potential(&self) -> f64 {
+        self.bytes + Limit::ALL.iter().map(|limit| self.total(*limit)).sum::<f64>()
+    }
+
+    /// A number of bytes as a rate, Mb/s.
+    pub(crate) fn rate(&self, bytes: f64) -> f64 {
+        bytes * 8.0 / self.seconds / 1e6
+    }
+}
+
+fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> SubflowRates {
+    let half = &subflow.halves[side];
+    let capacity = known.unwrap_or(assumed);
+    let base = half.round_trips.base.unwrap_or(0.0);
+    let mut series = subflow.steps[side].clone();
+    let least = STEP.max(2.0 * half.round_trips.smoothed.unwrap_or(0.0));
+    series.coarsen((least * 1e9) as u64);
+    let mut rates = SubflowRates { capacity, is_assumed: known.is_none(), ..SubflowRates::default() };
+    for step in series.values() {
+        let active: f32 = step.limits.iter().sum();
+        let active = f64::from(active);
+        if active <= 0.0 {
+            continue;
+        }
+        let delivered = step.delivered as f64;
+        rates.delivered += delivered;
+        let fills = f64::from(step.flight) / active >= FILLED * capacity * base + half.segment_size() as f64;
+        for limit in Limit::ALL {
+            let share = f64::from(step.limits[limit as usize]) / active;
+            rates.seconds[limit as usize] += share * active;
+            let is_silent = matches!(limit, Limit::Dead | Limit::Backup | Limit::Unused);
+            if fills && !is_silent {
+                continue;
+            }
+            rates.missing[limit as usize] += share * (capacity * active - delivered).max(0.0);
+        }
+    }
+    rates
+}

@@ -1,0 +1,110 @@
+//! All verdicts of a connection in order, and those for a capture that cannot tell.
+
+use serde::Deserialize;
+
+use super::evidence::{Case, verdict};
+use super::missing::MissingRates;
+use super::{limits, losses, structure};
+use crate::report::Verdict;
+use crate::track::{Place, Request};
+
+/// What texts of `ip mptcp`, `nstat` and `ss` say about the host of the capture. Unknown values are absent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct HostFacts {
+    /// Limit of additional subflows.
+    pub subflow_limit: Option<u32>,
+    /// Limit of addresses that are accepted from the peer.
+    pub add_addr_accepted: Option<u32>,
+    /// Number of endpoints.
+    pub endpoints: Option<usize>,
+    /// The kernel opens connections as TCP, because SYNs with MPTCP vanished.
+    pub blackhole_active: bool,
+    /// The connections should be MPTCP: an MPTCP socket was seen by `ss`.
+    pub expects_mptcp: bool,
+}
+
+/// A cost below this share of the potential is no fault.
+const LEAST_SHARE: f64 = 0.08;
+/// Data below which there is nothing to judge, bytes and segments.
+const LEAST_BYTES: u64 = 60_000;
+const LEAST_SEGMENTS: u64 = 30;
+/// Time below which there is nothing to judge, s.
+const LEAST_TIME: f64 = 0.5;
+
+/// All verdicts, the most expensive one first.
+pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) -> Vec<Verdict> {
+    let mut found = structure::verdicts(case, host);
+    let unsure = cannot_tell(case, rates);
+    if unsure.is_none() {
+        found.extend(limits::verdicts(case, rates));
+        found.extend(losses::verdicts(case, rates));
+    }
+    found.retain(|one| one.share >= LEAST_SHARE || one.name == "plain-tcp");
+    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    if found.iter().all(|one| one.name == "plain-tcp") {
+        found.insert(0, unsure.unwrap_or_else(|| healthy(case, rates)));
+    }
+    found
+}
+
+fn healthy(case: &Case<'_>, rates: &MissingRates) -> Verdict {
+    let goodput = rates.rate(rates.bytes);
+    let mut one = verdict(
+        "healthy",
+        None,
+        0.0,
+        format!(
+            "nothing is wrong: the {} sends {goodput:.1} Mb/s, and the paths of this connection carry no more",
+            case.sender()
+        ),
+    );
+    one.advice = vec!["if it should be faster, the links are the limit".to_owned()];
+    one
+}
+
+/// What the capture lacks; None if it suffices.
+fn cannot_tell(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let direction = &case.view.directions[case.side];
+    let totals = case.subflows().map(|(_, one)| one.halves[case.side].totals);
+    let (segments, delivered, uncaptured) =
+        totals.fold((0, 0, 0), |(segments, delivered, uncaptured), one| {
+            (segments + one.segments, delivered + one.delivered, uncaptured + one.uncaptured)
+        });
+    let bytes = direction.stream.new_bytes;
+    let acknowledgements: u64 = case.subflows().map(|(_, one)| one.acknowledgements[1 - case.side]).sum();
+    let has_cut_options = case.subflows().any(|(_, one)| one.has_cut_options);
+    let mut why = Vec::new();
+    if has_cut_options {
+        why.push(("TCP options are cut off", "tcpdump -s 128 keeps all headers"));
+    }
+    if segments == 0 && uncaptured > 0 || uncaptured > bytes {
+        why.push((
+            "most of the data was not captured",
+            "capture both directions, on all interfaces: tcpdump -i any",
+        ));
+    } else if bytes < LEAST_BYTES || segments < LEAST_SEGMENTS {
+        why.push(("too little data was transferred", "capture a longer transfer, or a larger file"));
+    } else if acknowledgements * 20 < segments || delivered == 0 {
+        why.push((
+            "acknowledgements are missing",
+            "capture both directions, on all interfaces: tcpdump -i any",
+        ));
+    } else if rates.seconds < LEAST_TIME {
+        why.push(("the capture is too short", "capture at least a few seconds"));
+    }
+    if why.is_empty() {
+        return None;
+    }
+    let (what, remedy): (Vec<_>, Vec<_>) = why.into_iter().unzip();
+    let mut one =
+        verdict("cannot-tell", None, 0.0, format!("this capture cannot tell: {}", what.join(", and ")));
+    one.advice = remedy.into_iter().map(str::to_owned).collect();
+    if case.subflows().next().is_some_and(|(_, first)| first.handshake.request == Request::Unseen) {
+        one.advice.push("start the capture before the connection, so that it contains the keys".to_owned());
+    }
+    if case.view.place(case.flows) == Place::Unknown {
+        one.advice.push("capture on one of the two hosts".to_owned());
+    }
+    Some(one)
+}

@@ -1,0 +1,662 @@
+//! One direction of a subflow, as its sender sees it: data in flight, losses, round trips, and the rate of its path.
+//!
+//! A capture is rarely made at the sender. The caller therefore delays acknowledgements by the time that they still
+//! need to the sender, and subtracts the time that data needed to the capture, which gives the same state.
+
+use std::collections::VecDeque;
+
+use super::histogram::Histogram;
+use super::sequence::Extender;
+use crate::capture::PacketRef;
+
+/// Segments in flight that are remembered, at most.
+const MOST_SENT: usize = 1 << 15;
+/// Loss episodes that are remembered, at most.
+const MOST_LOSSES: usize = 1024;
+/// Segments without gap in the order of the network that follow a lost one (RFC 5681 section 3.2: three duplicates).
+const REORDERING: u64 = 3;
+/// Segment size where no handshake was captured, bytes.
+const DEFAULT_MSS: u64 = 1400;
+/// Least data of one measurement of a path's rate, in segments.
+const TRAIN: u64 = 5;
+/// Longest measurement of a path's rate, ns.
+const LONGEST_TRAIN: u64 = 2_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+/// A segment in flight.
+#[derive(Clone, Debug)]
+struct Sent {
+    start: u64,
+    end: u64,
+    /// Time of the first and last transmission, ns.
+    first: u64,
+    last: u64,
+    transmissions: u32,
+    sacked: bool,
+    /// Not in flight: presumed lost, and not sent again yet.
+    is_lost: bool,
+    /// Never captured: lost before the capture, or by it.
+    is_hole: bool,
+    /// Number of the first byte at the data level.
+    data: Option<u64>,
+}
+
+/// Several losses within one round trip: TCP reduces its window once.
+#[derive(Clone, Debug)]
+pub(crate) struct LossEpisode {
+    /// Time of the first detected loss, ns.
+    pub(crate) time: u64,
+    /// RTT above the base RTT just before the loss, s.
+    pub(crate) queueing: f64,
+    /// Data in flight before it, bytes.
+    pub(crate) flight: u64,
+    /// Bytes sent for the first time before it.
+    pub(crate) position: u64,
+    /// Lost segments.
+    pub(crate) segments: u64,
+    /// A retransmission timer expired.
+    pub(crate) by_timer: bool,
+    /// The packet that shows the loss: a retransmission, or the acknowledgement of later data.
+    pub(crate) packet: PacketRef,
+}
+
+/// Round-trip times, s.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoundTrips {
+    pub(crate) base: Option<f64>,
+    pub(crate) last: Option<f64>,
+    pub(crate) smoothed: Option<f64>,
+    /// Weighted by acknowledged bytes.
+    pub(crate) distribution: Histogram,
+}
+
+impl RoundTrips {
+    fn add(&mut self, sample: f64, bytes: u64) {
+        self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
+        self.last = Some(sample);
+        // RFC 6298 section 2.
+        self.smoothed = Some(self.smoothed.map_or(sample, |smoothed| smoothed + (sample - smoothed) / 8.0));
+        self.distribution.add(sample, bytes as f64);
+    }
+
+    /// RTT above the base RTT, s.
+    pub(crate) fn queueing(&self) -> f64 {
+        self.last.zip(self.base).map_or(0.0, |(last, base)| last - base)
+    }
+}
+
+/// Counters of one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    /// Segments with payload.
+    pub(crate) segments: u64,
+    /// Payload sent for the first time, bytes.
+    pub(crate) new_bytes: u64,
+    /// Segments sent again, and their payload.
+    pub(crate) retransmissions: u64,
+    pub(crate) retransmitted_bytes: u64,
+    /// Retransmitted data that had arrived already.
+    pub(crate) needless_bytes: u64,
+    /// Retransmissions after a timeout.
+    pub(crate) timeouts: u64,
+    /// Segments that were presumed lost.
+    pub(crate) lost: u64,
+    /// Payload acknowledged, bytes.
+    pub(crate) delivered: u64,
+    /// Segments that arrived late, but not as a retransmission.
+    pub(crate) reordered: u64,
+    /// Bytes that were acknowledged, but not captured.
+    pub(crate) uncaptured: u64,
+    /// Segments smaller than the largest, with the flag PSH: the application had no more data.
+    pub(crate) short_segments: u64,
+}
+
+/// What a data segment was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SentKind {
+    /// Bytes sent for the first time on this subflow.
+    pub(crate) new: u64,
+    /// Whether any byte was sent before on this subflow.
+    pub(crate) is_retransmission: bool,
+}
+
+/// Data that an acknowledgement newly covers, at the data level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered {
+    pub(crate) data: u64,
+    pub(crate) length: u64,
+}
+
+/// One direction of a subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Half {
+    numbers: Option<Extender>,
+    /// Highest sequence number sent, and the lowest one not acknowledged.
+    next: u64,
+    acknowledged: u64,
+    sent: VecDeque<Sent>,
+    flight: u64,
+    highest_sacked: u64,
+    /// Segments below this number were examined for losses.
+    examined: u64,
+    /// Loss recovery ends here.
+    recovery_point: u64,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) mss: Option<u16>,
+    largest_payload: u64,
+    /// Data that was acknowledged and not yet replaced by new data, bytes.
+    credit: u64,
+    /// Most data in flight since the last loss, bytes.
+    peak: u64,
+    pub(crate) totals: Totals,
+    pub(crate) round_trips: RoundTrips,
+    /// Rates of trains of acknowledgements, bytes/s, weighted by bytes.
+    pub(crate) train_rates: Histogram,
+    train: Option<(u64, u64)>,
+    pub(crate) losses: Vec<LossEpisode>,
+    pub(crate) loss_episodes: u64,
+    /// Time of the last acknowledgement that arrived, and of the last data sent, ns.
+    pub(crate) last_progress: u64,
+    pub(crate) last_sent: u64,
+    /// Least time between data and its acknowledgement at the capture, s.
+    pub(crate) reordering_window: f64,
+    /// Whether RTTs come from echoed timestamps: far from the sender, acknowledgements follow the data at once.
+    pub(crate) uses_echoes: bool,
+    /// Time and packet of the acknowledgement with the longest RTT.
+    pub(crate) largest_rtt: Option<(u64, PacketRef)>,
+    largest: f64,
+}
+
+impl Default for Half {
+    fn default() -> Self {
+        Self {
+            numbers: None,
+            next: 0,
+            acknowledged: 0,
+            sent: VecDeque::new(),
+            flight: 0,
+            highest_sacked: 0,
+            examined: 0,
+            recovery_point: 0,
+            window_scale: None,
+            mss: None,
+            largest_payload: 0,
+            credit: 0,
+            peak: 0,
+            totals: Totals::default(),
+            round_trips: RoundTrips::default(),
+            train_rates: Histogram::default(),
+            train: None,
+            losses: Vec::new(),
+            loss_episodes: 0,
+            last_progress: 0,
+            last_sent: 0,
+            reordering_window: 0.0,
+            uses_echoes: false,
+            largest_rtt: None,
+            largest: 0.0,
+        }
+    }
+}
+
+impl Half {
+    /// Starts the numbers at the SYN, whose first data byte is 1.
+    pub(crate) fn start(&mut self, initial: u32) {
+        if self.numbers.is_none() {
+            self.numbers = Some(Extender::new(initial, 0));
+            (self.next, self.acknowledged, self.examined) = (1, 1, 1);
+        }
+    }
+
+    pub(crate) const fn has_started(&self) -> bool {
+        self.numbers.is_some()
+    }
+
+    /// The number of a byte relative to the SYN. Without a captured SYN, numbers start at an arbitrary value.
+    pub(crate) fn extend(&mut self, number: u32) -> Option<u64> {
+        const MIDDLE: u64 = 1 << 32;
+        if self.numbers.is_none() {
+            self.numbers = Some(Extender::new(number, MIDDLE));
+            (self.next, self.acknowledged, self.examined) = (MIDDLE, MIDDLE, MIDDLE);
+        }
+        self.numbers.as_mut()?.extend(number)
+    }
+
+    /// Maximum payload of a packet, bytes.
+    pub(crate) fn segment_size(&self) -> u64 {
+        match self.mss {
+            // Timestamps take 12 bytes of each segment, and a DSS option about 20.
+            Some(mss) => u64::from(mss).saturating_sub(12).max(200),
+            None if self.largest_payload > 0 => self.largest_payload.min(DEFAULT_MSS),
+            None => DEFAULT_MSS,
+        }
+    }
+
+    pub(crate) const fn flight(&self) -> u64 {
+        self.flight
+    }
+
+    pub(crate) const fn credit(&self) -> u64 {
+        self.credit
+    }
+
+    pub(crate) const fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// Whether data is outstanding.
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.sent.front().is_some()
+    }
+
+    /// Time at which the oldest data in flight was first sent, ns.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.sent.iter().find(|one| !one.sacked).map(|one| one.first)
+    }
+
+    /// Whether the oldest data was sent more than once.
+    pub(crate) fn oldest_is_retransmitted(&self) -> bool {
+        self.sent.iter().find(|one| !one.sacked).is_some_and(|one| one.transmissions > 1 || one.is_hole)
+    }
+
+    /// Whether a loss is being repaired.
+    pub(crate) const fn is_in_recovery(&self) -> bool {
+        self.acknowledged < self.recovery_point
+    }
+
+    /// Takes a segment with payload. `data` is its number at the data level.
+    pub(crate) fn sent(
+        &mut self,
+        start: u64,
+        length: u64,
+        data: Option<u64>,
+        time: u64,
+        packet: PacketRef,
+        is_pushed: bool,
+    ) -> SentKind {
+        let end = start + length;
+        self.totals.segments += 1;
+        self.largest_payload = self.largest_payload.max(length);
+        if is_pushed && length % self.segment_size() != 0 && length < self.largest_payload.min(1200) {
+            self.totals.short_segments += 1;
+        }
+        self.last_sent = time;
+        let mut kind = SentKind::default();
+        let known = self.next;
+        if start < known {
+            kind.is_retransmission = self.sent_again(start, end.min(known), time, packet);
+        }
+        if end > known {
+            let begin = start.max(known);
+            if begin > known {
+                self.note_hole(known, begin, time);
+            }
+            kind.new = end - begin;
+            let data = data.map(|data| data + (begin - start));
+            self.push(Sent {
+                start: begin,
+                end,
+                first: time,
+                last: time,
+                transmissions: 1,
+                sacked: false,
+                is_lost: false,
+                is_hole: false,
+                data,
+            });
+            self.next = end;
+            self.totals.new_bytes += kind.new;
+            self.flight += kind.new;
+            self.peak = self.peak.max(self.flight);
+        }
+        self.credit = self.credit.saturating_sub(length);
+        kind
+    }
+
+    fn push(&mut self, one: Sent) {
+        if self.sent.len() == MOST_SENT
+            && let Some(dropped) = self.sent.pop_front()
+            && !dropped.sacked
+            && !dropped.is_lost
+            && !dropped.is_hole
+        {
+            self.flight = self.flight.saturating_sub(dropped.end - dropped.start);
+        }
+        self.sent.push_back(one);
+    }
+
+    /// Data that the capture has not seen when later data passes.
+    fn note_hole(&mut self, start: u64, end: u64, time: u64) {
+        let hole = Sent {
+            start,
+            end,
+            first: time,
+            last: time,
+            transmissions: 0,
+            sacked: false,
+            is_lost: false,
+            is_hole: true,
+            data: None,
+        };
+        self.push(hole);
+    }
+
+    /// Index of the first segment that ends after `at`.
+    fn index_after(&self, at: u64) -> usize {
+        self.sent.partition_point(|one| one.end <= at)
+    }
+
+    /// Takes data below `next`; returns whether it is a retransmission.
+    fn sent_again(&mut self, start: u64, end: u64, time: u64, packet: PacketRef) -> bool {
+        let size = self.segment_size();
+        let segments = (end - start).div_ceil(size);
+        let mut index = self.index_after(start);
+        let mut is_again = false;
+        if start < self.acknowledged {
+            // The receiver had it.
+            self.totals.needless_bytes += end.min(self.acknowledged) - start;
+            is_again = true;
+        }
+        while index < self.sent.len() && self.sent[index].start < end {
+            let one = &mut self.sent[index];
+            if one.is_hole {
+                let waited = (time - one.first) as f64 / 1e9;
+                let is_late = waited < self.reordering_window;
+                let rest = (one.start < start || one.end > end).then(|| one.clone());
+                one.is_hole = false;
+                one.transmissions = 1;
+                if is_late {
+                    self.totals.reordered += 1;
+                } else {
+                    one.transmissions = 2;
+                    is_again = true;
+                }
+                (one.first, one.last) = (time, time);
+                let length = one.end - one.start;
+                let newly = one.end.min(end) - one.start.max(start);
+                self.totals.new_bytes += newly;
+                if rest.is_some() {
+                    // Only a part of the hole arrived; the other parts stay holes.
+                    let whole = rest.unwrap_or_else(|| self.sent[index].clone());
+                    self.split(index, &whole, start, end);
+                }
+                if !self.sent[index].sacked {
+                    self.flight += newly.min(length);
+                }
+                if is_again {
+                    let was_lost = self.sent[index].is_lost;
+                    self.sent[index].is_lost = false;
+                    if !was_lost {
+                        self.note_loss(segments, time, packet, false, self.sent[index].start);
+                    }
+                }
+            } else {
+                is_again = true;
+                let waited = time.saturating_sub(one.last);
+                one.transmissions += 1;
+                one.last = time;
+                let (was_lost, sacked) = (one.is_lost, one.sacked);
+                let (first, length) = (one.start, one.end - one.start);
+                one.is_lost = false;
+                let smoothed = self.round_trips.smoothed.unwrap_or(0.0);
+                // RFC 6298 allows no timer below the smoothed RTT, and Linux none below 200 ms.
+                let by_timer = !was_lost && waited as f64 / 1e9 > 0.19 + smoothed;
+                if by_timer {
+                    self.totals.timeouts += 1;
+                }
+                if was_lost && !sacked {
+                    self.flight += length;
+                } else if !was_lost && !sacked {
+                    self.note_loss(segments.min(length.div_ceil(size)), time, packet, by_timer, first);
+                }
+            }
+            index += 1;
+        }
+        if is_again {
+            self.totals.retransmissions += segments;
+            self.totals.retransmitted_bytes += end - start;
+        }
+        is_again
+    }
+
+    /// Splits a hole at `index` so that this index is the part in `[start, end)`.
+    fn split(&mut self, index: usize, whole: &Sent, start: u64, end: u64) {
+        let (low, high) = (whole.start.max(start), whole.end.min(end));
+        (self.sent[index].start, self.sent[index].end) = (low, high);
+        if whole.end > high && self.sent.len() < MOST_SENT {
+            self.sent.insert(index + 1, Sent { start: high, ..whole.clone() });
+        }
+        if whole.start < low && self.sent.len() < MOST_SENT {
+            // The earlier part goes after this one in memory order, so the two change places.
+            let middle = self.sent[index].clone();
+            self.sent[index] = Sent { end: low, ..whole.clone() };
+            self.sent.insert(index + 1, middle);
+        }
+    }
+
+    fn note_loss(&mut self, segments: u64, time: u64, packet: PacketRef, by_timer: bool, start: u64) {
+        self.totals.lost += segments;
+        if start >= self.recovery_point {
+            self.recovery_point = self.next;
+            self.loss_episodes += 1;
+            if self.losses.len() < MOST_LOSSES {
+                self.losses.push(LossEpisode {
+                    time,
+                    queueing: self.round_trips.queueing(),
+                    flight: self.peak,
+                    position: self.totals.new_bytes,
+                    segments: 0,
+                    by_timer: false,
+                    packet,
+                });
+            }
+            self.credit = 0;
+            self.peak = self.flight;
+        }
+        if let Some(last) = self.losses.last_mut() {
+            last.segments += segments;
+            last.by_timer |= by_timer;
+        }
+    }
+
+    /// Takes an acknowledgement with SACK blocks at the time at which the sender gets it. `report` is called for newly
+    /// acknowledged data. Returns whether it acknowledged anything new.
+    pub(crate) fn acknowledged(
+        &mut self,
+        number: u32,
+        blocks: impl Iterator<Item = (u32, u32)>,
+        time: u64,
+        packet: PacketRef,
+        report: &mut impl FnMut(Delivered),
+    ) -> bool {
+        let Some(number) = self.extend_existing(number) else { return false };
+        let before = self.totals.delivered;
+        let was_outstanding = self.is_outstanding();
+        let mut sample: Option<(f64, u64)> = None;
+        if number > self.next {
+            // Acknowledged, but never captured. A FIN counts one.
+            let missing = number - self.next;
+            if missing > 1 {
+                self.totals.uncaptured += missing;
+            }
+            self.next = number;
+        }
+        if number > self.acknowledged {
+            self.acknowledged = number;
+            while let Some(front) = self.sent.front_mut() {
+                if front.end > number {
+                    if front.start < number {
+                        let length = number - front.start;
+                        Self::deliver(front, front.start, number, &mut self.flight, &mut self.totals, report);
+                        front.data = front.data.map(|data| data + length);
+                        front.start = number;
+                    }
+                    break;
+                }
+                let (start, end) = (front.start, front.end);
+                Self::deliver(front, start, end, &mut self.flight, &mut self.totals, report);
+                if front.transmissions == 1 && !front.sacked {
+                    sample = Some(((time.saturating_sub(front.last)) as f64 / 1e9, end - start));
+                }
+                self.sent.pop_front();
+            }
+        }
+        for (left, right) in blocks {
+            if let Some((left, right)) = self.extend_existing(left).zip(self.extend_existing(right))
+                && left < right
+                && right <= self.next
+                && left >= self.acknowledged
+            {
+                self.sack(left, right, time, &mut sample, report);
+            }
+        }
+        self.find_losses(time, packet);
+        let newly = self.totals.delivered - before;
+        if let Some((sample, _)) = sample
+            && !self.uses_echoes
+        {
+            self.round_trips.add(sample, newly.max(1));
+            self.note_largest(sample, time, packet);
+        }
+        if newly > 0 || !was_outstanding {
+            self.last_progress = time;
+        }
+        if newly > 0 {
+            if !self.is_in_recovery() {
+                self.credit += newly;
+            }
+            self.measure_rate(time);
+        }
+        newly > 0
+    }
+
+    fn extend_existing(&mut self, number: u32) -> Option<u64> {
+        // An acknowledgement before any data states where the data will start.
+        self.extend(number)
+    }
+
+    fn deliver(
+        one: &mut Sent,
+        start: u64,
+        end: u64,
+        flight: &mut u64,
+        totals: &mut Totals,
+        report: &mut impl FnMut(Delivered),
+    ) {
+        if one.sacked {
+            return;
+        }
+        let length = end - start;
+        if one.is_hole {
+            return;
+        }
+        if !one.is_lost {
+            *flight = flight.saturating_sub(length);
+        }
+        totals.delivered += length;
+        if let Some(data) = one.data {
+            report(Delivered { data: data + (start - one.start), length });
+        }
+    }
+
+    fn sack(
+        &mut self,
+        left: u64,
+        right: u64,
+        time: u64,
+        sample: &mut Option<(f64, u64)>,
+        report: &mut impl FnMut(Delivered),
+    ) {
+        let mut index = self.index_after(left);
+        while index < self.sent.len() && self.sent[index].end <= right {
+            let one = &mut self.sent[index];
+            if !one.sacked && one.start >= left {
+                let (start, end) = (one.start, one.end);
+                Self::deliver(one, start, end, &mut self.flight, &mut self.totals, report);
+                if one.transmissions == 1 && !one.is_hole {
+                    *sample = Some((time.saturating_sub(one.last) as f64 / 1e9, end - start));
+                }
+                one.sacked = true;
+                one.is_lost = false;
+            }
+            index += 1;
+        }
+        self.highest_sacked = self.highest_sacked.max(right);
+    }
+
+    /// Presumes lost data that lies far enough below selectively acknowledged data (RFC 6675 section 4).
+    fn find_losses(&mut self, time: u64, packet: PacketRef) {
+        let size = self.segment_size();
+        let bound = self.highest_sacked.saturating_sub(REORDERING * size);
+        let from = self.examined.max(self.acknowledged);
+        if bound <= from {
+            return;
+        }
+        let mut index = self.index_after(from);
+        let mut lost = 0;
+        let mut first = None;
+        while index < self.sent.len() && self.sent[index].end <= bound {
+            let one = &mut self.sent[index];
+            if !one.sacked && !one.is_lost && one.transmissions <= 1 {
+                one.is_lost = true;
+                if !one.is_hole {
+                    self.flight = self.flight.saturating_sub(one.end - one.start);
+                }
+                lost += (one.end - one.start).div_ceil(size);
+                first.get_or_insert(one.start);
+            }
+            index += 1;
+        }
+        self.examined = bound;
+        if let Some(start) = first {
+            self.note_loss(lost, time, packet, false, start);
+        }
+    }
+
+    /// Measures how fast trains of acknowledgements arrive: within a train, data left the bottleneck back to back.
+    fn measure_rate(&mut self, time: u64) {
+        let delivered = self.totals.delivered;
+        let Some((since, start)) = self.train else {
+            self.train = Some((time, delivered));
+            return;
+        };
+        let took = time.saturating_sub(since);
+        if delivered - start >= TRAIN * self.segment_size() || took > LONGEST_TRAIN {
+            // Acknowledgements that arrive together say nothing.
+            if took > MILLISECOND / 4 {
+                let bytes = (delivered - start) as f64;
+                self.train_rates.add(bytes / (took as f64 / 1e9), bytes);
+            }
+            self.train = Some((time, delivered));
+        }
+    }
+
+    /// The rate of the path while it was busy, bytes/s; None if too little was acknowledged.
+    pub(crate) fn capacity(&self) -> Option<f64> {
+        if self.train_rates.total() < 20.0 * self.segment_size() as f64 {
+            return None;
+        }
+        self.train_rates.quantile(0.75)
+    }
+
+    fn note_largest(&mut self, sample: f64, time: u64, packet: PacketRef) {
+        if sample > self.largest {
+            self.largest = sample;
+            self.largest_rtt = Some((time, packet));
+        }
+    }
+
+    /// Takes an RTT that the echo of a timestamp shows.
+    pub(crate) fn echoed(&mut self, sample: f64, time: u64, packet: PacketRef) {
+        if !self.uses_echoes {
+            (self.uses_echoes, self.round_trips) = (true, RoundTrips::default());
+        }
+        self.round_trips.add(sample, self.segment_size());
+        self.note_largest(sample, time, packet);
+    }
+
+    /// Highest sequence number sent, relative to the SYN.
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
+    }
+}

@@ -1,0 +1,21 @@
+//! Follows the connections of a capture: subflows, data, round trips, losses, and what limits them.
+//!
+//! Memory is bounded, whatever the capture: connections, segments in flight and time steps have maxima. Numbers of
+//! sequence spaces are 64 bits, and times are ns.
+
+mod half;
+mod histogram;
+mod ladder;
+mod sequence;
+mod series;
+mod steps;
+mod stream;
+mod subflow;
+mod tracker;
+mod view;
+
+pub(crate) use half::{Half, LossEpisode};
+pub(crate) use steps::Limit;
+pub(crate) use subflow::{Place, Request, Subflow};
+pub(crate) use tracker::Tracker;
+pub(crate) use view::{Announced, View, reset_reason};

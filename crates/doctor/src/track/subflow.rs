@@ -1,0 +1,392 @@
+//! One TCP connection of a capture: handshake, options, both directions, and the place of the capture.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use mptcp_wire::{MpJoin, MptcpOption};
+
+use super::half::Half;
+use super::series::Series;
+use super::steps::SubflowStep;
+use crate::capture::{PacketRef, SeenSegment, SourceId};
+
+/// Acknowledgements that wait for their arrival at the sender, at most.
+const MOST_WAITING: usize = 1 << 14;
+
+/// Where the capture was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Not known yet.
+    #[default]
+    Unknown,
+    /// At the host that opened the subflow.
+    Opener,
+    /// At the other host.
+    Listener,
+    /// Between them.
+    Middle,
+}
+
+/// How a TCP connection asked for MPTCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// The SYN was not captured.
+    #[default]
+    Unseen,
+    /// A SYN without MPTCP.
+    Plain,
+    /// MP_CAPABLE with this version.
+    Capable(u8),
+    /// MP_JOIN with this token.
+    Join(u32),
+}
+
+/// The first segments of a subflow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handshake {
+    pub(crate) request: Request,
+    pub(crate) syn: Option<(u64, PacketRef)>,
+    /// Further SYNs, and those without MPTCP after one with it.
+    pub(crate) repeated_syns: u32,
+    pub(crate) plain_after_mptcp: Option<PacketRef>,
+    pub(crate) syn_ack: Option<(u64, PacketRef)>,
+    /// Whether the SYN/ACK has the option that the SYN asked for.
+    pub(crate) is_agreed: bool,
+    /// The SYN/ACK had further options, so not all of them were removed.
+    pub(crate) third: Option<(u64, PacketRef)>,
+    /// Whether the third ACK, or the first data, has the option.
+    pub(crate) is_confirmed: bool,
+    pub(crate) initial: [Option<u32>; 2],
+    /// Flag C of MP_CAPABLE of each host: no joins to this address.
+    pub(crate) no_join_here: [bool; 2],
+    pub(crate) has_checksum: bool,
+    pub(crate) key: [Option<u64>; 2],
+}
+
+/// The end of a subflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ending {
+    pub(crate) fin: [Option<(u64, PacketRef)>; 2],
+    /// Side, time and packet of the first RST.
+    pub(crate) reset: Option<(usize, u64, PacketRef)>,
+    pub(crate) reason: Option<u8>,
+}
+
+/// An acknowledgement on its way from the capture to the sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) due: u64,
+    pub(crate) segment: SeenSegment,
+}
+
+/// A timestamp of which the echo is awaited.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    value: u32,
+    time: u64,
+}
+
+/// A current mapping of subflow numbers to data numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ActiveMapping {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) data: u64,
+}
+
+/// One TCP connection of a capture.
+#[derive(Clone, Debug)]
+pub(crate) struct Subflow {
+    pub(crate) source: SourceId,
+    /// Addresses of the connection's client and server. All other pairs have this order too.
+    pub(crate) ends: [SocketAddr; 2],
+    /// The side that opened this subflow.
+    pub(crate) opener: usize,
+    pub(crate) started: u64,
+    pub(crate) last_seen: u64,
+    pub(crate) halves: [Half; 2],
+    pub(crate) steps: [Series<SubflowStep>; 2],
+    pub(crate) handshake: Handshake,
+    pub(crate) ending: Ending,
+    /// Round trip between the capture and each side, ns.
+    pub(crate) distance: [u64; 2],
+    probes: [Option<Probe>; 2],
+    waiting: [VecDeque<Waiting>; 2],
+    pub(crate) mappings: [Option<ActiveMapping>; 2],
+    /// Whether each side asked for a backup.
+    pub(crate) backup: [bool; 2],
+    pub(crate) is_established: bool,
+    pub(crate) address_ids: [Option<u8>; 2],
+    /// Number in its view; the view is given when it is known.
+    pub(crate) view: Option<(usize, u16)>,
+    /// Segments before the view was known.
+    pub(crate) early: Vec<SeenSegment>,
+    pub(crate) has_mptcp: bool,
+    /// Data segments without DSS after MPTCP was agreed: the first one.
+    pub(crate) unmapped: Option<PacketRef>,
+    pub(crate) packets: u64,
+    /// Segments with an acknowledgement and without payload, from each side.
+    pub(crate) acknowledgements: [u64; 2],
+    /// Whether options of a segment were cut off.
+    pub(crate) has_cut_options: bool,
+    last_data: [(u32, u64, u32); 2],
+}
+
+impl Subflow {
+    pub(crate) fn new(segment: &SeenSegment, opener_is_sender: bool) -> Self {
+        let ends = if opener_is_sender { [segment.from, segment.to] } else { [segment.to, segment.from] };
+        let series = Series::new(segment.time);
+        Self {
+            source: segment.source,
+            ends,
+            opener: 0,
+            started: segment.time,
+            last_seen: segment.time,
+            halves: [Half::default(), Half::default()],
+            steps: [series.clone(), series],
+            handshake: Handshake::default(),
+            ending: Ending::default(),
+            distance: [0; 2],
+            probes: [None; 2],
+            waiting: [VecDeque::new(), VecDeque::new()],
+            mappings: [None; 2],
+            backup: [false; 2],
+            is_established: false,
+            address_ids: [None; 2],
+            view: None,
+            early: Vec::new(),
+            has_mptcp: false,
+            unmapped: None,
+            packets: 0,
+            acknowledgements: [0; 2],
+            has_cut_options: false,
+            last_data: [(0, 0, 0); 2],
+        }
+    }
+
+    /// Changes the sides, for a subflow that the server of the connection opened.
+    pub(crate) fn swap_sides(&mut self) {
+        self.opener = 1 - self.opener;
+        self.ends.swap(0, 1);
+        self.halves.swap(0, 1);
+        self.steps.swap(0, 1);
+        self.distance.swap(0, 1);
+        self.probes.swap(0, 1);
+        self.waiting.swap(0, 1);
+        self.mappings.swap(0, 1);
+        self.backup.swap(0, 1);
+        self.address_ids.swap(0, 1);
+        self.acknowledgements.swap(0, 1);
+        self.last_data.swap(0, 1);
+        self.handshake.initial.swap(0, 1);
+        self.handshake.no_join_here.swap(0, 1);
+        self.handshake.key.swap(0, 1);
+        self.ending.fin.swap(0, 1);
+        if let Some((side, ..)) = &mut self.ending.reset {
+            *side = 1 - *side;
+        }
+    }
+
+    /// The side that sent a segment: 0 for the client.
+    pub(crate) fn side(&self, segment: &SeenSegment) -> usize {
+        usize::from(segment.from != self.ends[0])
+    }
+
+    /// Whether this data segment was captured a moment ago already, as on two devices of one host.
+    pub(crate) fn is_copy(&mut self, segment: &SeenSegment, side: usize) -> bool {
+        const MOMENT: u64 = 200_000;
+        if segment.payload == 0 {
+            return false;
+        }
+        let value = segment.options.timestamps.map_or(0, |times| times.value);
+        let (sequence, time, last) = self.last_data[side];
+        let is_copy = sequence == segment.sequence && value == last && segment.time.abs_diff(time) < MOMENT;
+        self.last_data[side] = (segment.sequence, segment.time, value);
+        is_copy
+    }
+
+    /// Takes the flags and options of the handshake and of the end.
+    pub(crate) fn take_control(&mut self, segment: &SeenSegment, side: usize) {
+        self.last_seen = segment.time;
+        self.packets += 1;
+        self.has_mptcp |= segment.options.has_mptcp();
+        self.has_cut_options |= segment.has_cut_options;
+        self.acknowledgements[side] += u64::from(segment.flags.ack() && segment.payload == 0);
+        if segment.flags.syn() {
+            self.take_syn(segment, side);
+        } else if self.handshake.syn_ack.is_some() && self.handshake.third.is_none() && side == self.opener {
+            self.handshake.third = Some((segment.time, segment.packet));
+            self.is_established = !segment.flags.rst();
+            if let Some((answered, _)) = self.handshake.syn_ack {
+                self.note_distance(self.opener, segment.time.saturating_sub(answered));
+            }
+        }
+        if !segment.flags.syn() && self.handshake.syn_ack.is_none() && segment.payload > 0 {
+            // The capture starts in the middle.
+            self.is_established = true;
+        }
+        for option in &segment.options.mptcp {
+            self.take_option(option, side);
+        }
+        if side == self.opener
+            && self.handshake.third.is_some()
+            && self.halves[side].totals.segments == 0
+            && segment.options.has_mptcp()
+        {
+            self.handshake.is_confirmed = true;
+        }
+        if segment.flags.fin() {
+            self.ending.fin[side].get_or_insert((segment.time, segment.packet));
+        }
+        if segment.flags.rst() && self.ending.reset.is_none() {
+            self.ending.reset = Some((side, segment.time, segment.packet));
+        }
+    }
+
+    fn take_syn(&mut self, segment: &SeenSegment, side: usize) {
+        let options = &segment.options;
+        let half = &mut self.halves[side];
+        half.start(segment.sequence);
+        half.mss = options.mss.or(half.mss);
+        // RFC 7323 section 2.3: at most 14.
+        half.window_scale = Some(options.window_scale.unwrap_or(0).min(14));
+        let handshake = &mut self.handshake;
+        handshake.initial[side] = Some(segment.sequence);
+        if segment.flags.ack() {
+            if handshake.syn_ack.is_none() {
+                handshake.syn_ack = Some((segment.time, segment.packet));
+                if let Some((asked, _)) = handshake.syn
+                    && handshake.repeated_syns == 0
+                {
+                    self.note_distance(side, segment.time.saturating_sub(asked));
+                }
+            }
+            let handshake = &mut self.handshake;
+            handshake.is_agreed = match handshake.request {
+                Request::Join(_) => {
+                    options.mptcp.iter().any(|one| matches!(one, MptcpOption::Join(MpJoin::SynAck { .. })))
+                }
+                Request::Capable(_) | Request::Unseen => {
+                    options.mptcp.iter().any(|one| matches!(one, MptcpOption::Capable(_)))
+                }
+                Request::Plain => false,
+            };
+            return;
+        }
+        let request = options.mptcp.iter().find_map(|one| match one {
+            MptcpOption::Capable(capable) => Some(Request::Capable(capable.version)),
+            MptcpOption::Join(MpJoin::Syn { token, .. }) => Some(Request::Join(*token)),
+            _ => None,
+        });
+        if handshake.syn.is_some() {
+            handshake.repeated_syns += 1;
+            let had = matches!(handshake.request, Request::Capable(_) | Request::Join(_));
+            if had && request.is_none() {
+                handshake.plain_after_mptcp.get_or_insert(segment.packet);
+            }
+            return;
+        }
+        handshake.syn = Some((segment.time, segment.packet));
+        handshake.request = request.unwrap_or(Request::Plain);
+    }
+
+    fn take_option(&mut self, option: &MptcpOption, side: usize) {
+        match option {
+            MptcpOption::Capable(capable) => {
+                let handshake = &mut self.handshake;
+                if let Some(key) = capable.sender_key {
+                    handshake.key[side] = Some(key);
+                }
+                if let Some(key) = capable.receiver_key {
+                    handshake.key[1 - side] = Some(key);
+                }
+                handshake.no_join_here[side] |= capable.flags & mptcp_wire::MpCapable::NO_JOIN_HERE != 0;
+                handshake.has_checksum |= capable.flags & mptcp_wire::MpCapable::CHECKSUM_REQUIRED != 0;
+            }
+            MptcpOption::Join(
+                MpJoin::Syn { backup, address_id, .. } | MpJoin::SynAck { backup, address_id, .. },
+            ) => {
+                self.backup[side] = *backup;
+                self.address_ids[side] = Some(*address_id);
+            }
+            // RFC 8684 section 3.3.8: the option is about the subflow that carries it.
+            MptcpOption::Prio(priority) if priority.address_id.is_none() => {
+                self.backup[side] = priority.backup;
+            }
+            MptcpOption::TcpRst(reset) => self.ending.reason = Some(reset.reason.0),
+            _ => {}
+        }
+    }
+
+    fn note_distance(&mut self, side: usize, round_trip: u64) {
+        let known = self.distance[side];
+        self.distance[side] = if known == 0 { round_trip } else { known.min(round_trip) };
+    }
+
+    /// Takes the timestamps of a segment from `side`; returns a round trip from the capture to `side` and back, ns.
+    pub(crate) fn take_timestamps(&mut self, segment: &SeenSegment, side: usize) -> Option<u64> {
+        let times = segment.options.timestamps?;
+        // A probe towards the other side starts when none is on its way.
+        let probe = &mut self.probes[1 - side];
+        if probe.is_none() {
+            *probe = Some(Probe { value: times.value, time: segment.time });
+        }
+        let awaited = self.probes[side]?;
+        if !segment.flags.ack() || (times.echo.wrapping_sub(awaited.value)).cast_signed() < 0 {
+            return None;
+        }
+        self.probes[side] = None;
+        // A later timestamp was echoed: the sample is too long by the unknown difference.
+        if times.echo != awaited.value {
+            return None;
+        }
+        let round_trip = segment.time.saturating_sub(awaited.time);
+        self.note_distance(side, round_trip.max(1));
+        Some(round_trip)
+    }
+
+    /// The place of the capture, from the round trips to both ends.
+    pub(crate) fn place(&self) -> Place {
+        let (opener, listener) = (self.distance[self.opener], self.distance[1 - self.opener]);
+        let total = opener + listener;
+        if total == 0 {
+            Place::Unknown
+        } else if opener * 5 <= total {
+            Place::Opener
+        } else if listener * 5 <= total {
+            Place::Listener
+        } else {
+            Place::Middle
+        }
+    }
+
+    /// Queues a segment that acknowledges data of `side`, until it arrives there.
+    pub(crate) fn delay(&mut self, side: usize, segment: SeenSegment) {
+        let due = segment.time + self.distance[side];
+        let queue = &mut self.waiting[side];
+        if queue.len() < MOST_WAITING {
+            // A shorter distance must not change the order.
+            let due = queue.back().map_or(due, |last| last.due.max(due));
+            queue.push_back(Waiting { due, segment });
+        }
+    }
+
+    /// Time at which the next delayed segment arrives at `side`.
+    pub(crate) fn next_due(&self, side: usize) -> Option<u64> {
+        self.waiting[side].front().map(|one| one.due)
+    }
+
+    pub(crate) fn take_waiting(&mut self, side: usize) -> Option<Waiting> {
+        self.waiting[side].pop_front()
+    }
+
+    /// Whether it is a backup of any side.
+    pub(crate) const fn is_backup(&self) -> bool {
+        self.backup[0] || self.backup[1]
+    }
+
+    /// Whether it has ended.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ending.reset.is_some() || self.ending.fin[0].is_some() && self.ending.fin[1].is_some()
+    }
+}

@@ -1,0 +1,697 @@
+//! A connection as seen at one place: its subflows, its data, and what limits it at each moment.
+
+use std::net::SocketAddr;
+
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{DataSequence, MptcpOption};
+
+use super::half::SentKind;
+use super::ladder::Ladder;
+use super::series::Series;
+use super::steps::{Limit, StreamStep};
+use super::stream::Stream;
+use super::subflow::{ActiveMapping, Place, Request, Subflow};
+use crate::capture::{PacketRef, SeenSegment};
+
+/// Announced addresses that are remembered, at most.
+const MOST_ADDRESSES: usize = 64;
+/// Events that are remembered, at most.
+const MOST_EVENTS: usize = 256;
+/// Episodes of each limit that are remembered, at most.
+const MOST_EPISODES: usize = 4;
+/// The state is examined at most once in this time, ns.
+const RESOLUTION: u64 = 50_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// An announced address.
+#[derive(Clone, Debug)]
+pub(crate) struct Announced {
+    pub(crate) side: usize,
+    pub(crate) id: u8,
+    pub(crate) address: SocketAddr,
+    pub(crate) has_port: bool,
+    pub(crate) time: u64,
+    pub(crate) packet: PacketRef,
+    pub(crate) echoed: Option<PacketRef>,
+    pub(crate) removed: Option<PacketRef>,
+}
+
+/// Something that happened to the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) time: u64,
+    pub(crate) packet: PacketRef,
+    pub(crate) subflow: u16,
+    pub(crate) what: String,
+}
+
+/// An uninterrupted time in one state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Episode {
+    pub(crate) subflow: u16,
+    pub(crate) limit: Limit,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) first: PacketRef,
+    pub(crate) last: PacketRef,
+}
+
+/// How a connection came to use TCP.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fallback {
+    /// MP_FAIL: a checksum was wrong.
+    pub(crate) fail: Option<PacketRef>,
+    /// An infinite mapping.
+    pub(crate) infinite: Option<PacketRef>,
+    /// Data without a mapping.
+    pub(crate) unmapped: Option<PacketRef>,
+}
+
+/// Counts of data that a thin connection sent on a slow path though a fast one was free.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Misplaced {
+    pub(crate) bytes: u64,
+    /// Sum over bytes of the additional half RTT, bytes × s.
+    pub(crate) delay: f64,
+    pub(crate) packet: Option<PacketRef>,
+    pub(crate) slow: u16,
+    pub(crate) fast: u16,
+}
+
+/// One direction of the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Direction {
+    pub(crate) stream: Stream,
+    pub(crate) steps: Series<StreamStep>,
+    /// Longest episodes of each state of each subflow.
+    pub(crate) episodes: Vec<Episode>,
+    /// Present states, by subflow.
+    current: Vec<Option<Episode>>,
+    pub(crate) misplaced: Misplaced,
+    /// Time of the first and last new data, ns.
+    pub(crate) first_data: Option<u64>,
+    pub(crate) last_data: u64,
+    /// Bytes of data that subflows carried first while that subflow blocked a full window, by subflow: time, s.
+    pub(crate) blocked_by: Vec<f64>,
+    /// Longest time without a DATA_ACK while data was outstanding: duration, subflow, and packet.
+    pub(crate) stall: Option<(u64, u16, PacketRef)>,
+    last_progress: u64,
+}
+
+/// A connection as seen at one place.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) started: u64,
+    pub(crate) last_seen: u64,
+    /// Numbers of its subflows in the tracker.
+    pub(crate) subflows: Vec<usize>,
+    pub(crate) directions: [Direction; 2],
+    pub(crate) version: Option<Version>,
+    pub(crate) key: [Option<u64>; 2],
+    pub(crate) token: [Option<u32>; 2],
+    pub(crate) is_mptcp: bool,
+    pub(crate) announced: Vec<Announced>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) fallback: Fallback,
+    pub(crate) data_fin: [Option<PacketRef>; 2],
+    pub(crate) fast_close: Option<PacketRef>,
+    pub(crate) ladder: Ladder,
+    pub(crate) dropped_subflows: u64,
+    examined: u64,
+    last_packet: PacketRef,
+}
+
+impl Direction {
+    fn new(start: u64) -> Self {
+        Self {
+            stream: Stream::default(),
+            steps: Series::new(start),
+            episodes: Vec::new(),
+            current: Vec::new(),
+            misplaced: Misplaced::default(),
+            first_data: None,
+            last_data: start,
+            blocked_by: Vec::new(),
+            stall: None,
+            last_progress: start,
+        }
+    }
+
+    /// Ends the present episode of a subflow if its state changes.
+    fn note_state(&mut self, subflow: u16, limit: Limit, time: u64, packet: PacketRef) {
+        let index = usize::from(subflow);
+        if self.current.len() <= index {
+            self.current.resize(index + 1, None);
+        }
+        if let Some(current) = &mut self.current[index]
+            && current.limit == limit
+        {
+            (current.end, current.last) = (time, packet);
+            return;
+        }
+        let next = Episode { subflow, limit, start: time, end: time, first: packet, last: packet };
+        if let Some(mut old) = self.current[index].replace(next) {
+            (old.end, old.last) = (time, packet);
+            self.keep(old);
+        }
+    }
+
+    fn keep(&mut self, episode: Episode) {
+        if episode.limit == Limit::Growth {
+            return;
+        }
+        let alike = |other: &Episode| other.limit == episode.limit && other.subflow == episode.subflow;
+        if self.episodes.iter().filter(|other| alike(other)).count() < MOST_EPISODES {
+            self.episodes.push(episode);
+            return;
+        }
+        let shortest =
+            self.episodes.iter_mut().filter(|other| alike(other)).min_by_key(|one| one.end - one.start);
+        if let Some(shortest) = shortest
+            && shortest.end - shortest.start < episode.end - episode.start
+        {
+            *shortest = episode;
+        }
+    }
+
+    /// Ends all present episodes.
+    pub(crate) fn finish(&mut self) {
+        for episode in std::mem::take(&mut self.current).into_iter().flatten() {
+            self.keep(episode);
+        }
+    }
+}
+
+impl View {
+    pub(crate) fn new(segment: &SeenSegment) -> Self {
+        Self {
+            started: segment.time,
+            last_seen: segment.time,
+            subflows: Vec::new(),
+            directions: [Direction::new(segment.time), Direction::new(segment.time)],
+            version: None,
+            key: [None; 2],
+            token: [None; 2],
+            is_mptcp: false,
+            announced: Vec::new(),
+            events: Vec::new(),
+            fallback: Fallback::default(),
+            data_fin: [None; 2],
+            fast_close: None,
+            ladder: Ladder::default(),
+            dropped_subflows: 0,
+            examined: segment.time,
+            last_packet: segment.packet,
+        }
+    }
+
+    /// Whether data travels as MPTCP: otherwise the numbers of TCP are those of the data.
+    pub(crate) const fn is_mapped(&self) -> bool {
+        self.is_mptcp && self.fallback.infinite.is_none() && self.fallback.unmapped.is_none()
+    }
+
+    pub(crate) fn note(&mut self, segment: &SeenSegment, subflow: u16, what: String) {
+        if self.events.len() < MOST_EVENTS {
+            self.events.push(Event { time: segment.time, packet: segment.packet, subflow, what });
+        }
+    }
+
+    /// Learns keys of the handshake; returns new tokens with the side of their host.
+    pub(crate) fn learn_keys(&mut self, subflow: &Subflow) -> Vec<(u32, usize)> {
+        let mut learned = Vec::new();
+        let Request::Capable(number) = subflow.handshake.request else { return learned };
+        let version = if number == 0 { Version::V0 } else { Version::V1 };
+        self.version = Some(version);
+        for side in 0..2 {
+            if let (Some(key), None) = (subflow.handshake.key[side], self.key[side]) {
+                self.key[side] = Some(key);
+                let digest = version.digest(key);
+                self.token[side] = Some(digest.token);
+                self.directions[side].stream.start(digest.initial_sequence);
+                learned.push((digest.token, side));
+            }
+        }
+        learned
+    }
+
+    /// Takes the MPTCP options of a segment other than DSS.
+    pub(crate) fn take_options(&mut self, subflow: &Subflow, segment: &SeenSegment, side: usize, index: u16) {
+        self.last_seen = self.last_seen.max(segment.time);
+        self.last_packet = segment.packet;
+        self.ladder.take(segment, side, index);
+        for option in &segment.options.mptcp {
+            match option {
+                MptcpOption::AddAddress(announced) => {
+                    self.take_address(announced, subflow, segment, side, index)
+                }
+                MptcpOption::RemoveAddress(removed) => {
+                    for id in &removed.ids {
+                        for one in &mut self.announced {
+                            if one.side == side && one.id == *id {
+                                one.removed.get_or_insert(segment.packet);
+                            }
+                        }
+                    }
+                    self.note(segment, index, format!("REMOVE_ADDR of address {:?}", removed.ids.as_slice()));
+                }
+                MptcpOption::Prio(priority) => {
+                    let role = if priority.backup { "a backup" } else { "no backup" };
+                    self.note(segment, index, format!("MP_PRIO: the subflow becomes {role}"));
+                }
+                MptcpOption::Fail(_) => {
+                    self.fallback.fail.get_or_insert(segment.packet);
+                    self.note(segment, index, "MP_FAIL: a DSS checksum was wrong".to_owned());
+                }
+                MptcpOption::FastClose(_) => {
+                    if self.fast_close.is_none() {
+                        self.note(segment, index, "MP_FASTCLOSE: the connection was aborted".to_owned());
+                    }
+                    self.fast_close.get_or_insert(segment.packet);
+                }
+                MptcpOption::TcpRst(reset) => {
+                    self.note(segment, index, format!("reset: {}", reset_reason(reset.reason.0)));
+                }
+                MptcpOption::Capable(_) | MptcpOption::Join(_) => {}
+            }
+        }
+    }
+
+    fn take_address(
+        &mut self,
+        announced: &mptcp_wire::AddAddress,
+        subflow: &Subflow,
+        segment: &SeenSegment,
+        side: usize,
+        index: u16,
+    ) {
+        let owner = if announced.echo { 1 - side } else { side };
+        if let Some(known) = self.announced.iter_mut().find(|one| one.side == owner && one.id == announced.id)
+        {
+            if announced.echo {
+                known.echoed.get_or_insert(segment.packet);
+            }
+            return;
+        }
+        if announced.echo || self.announced.len() == MOST_ADDRESSES {
+            return;
+        }
+        let port = announced.port.unwrap_or_else(|| subflow.ends[side].port());
+        let address = SocketAddr::new(announced.address, port);
+        self.announced.push(Announced {
+            side,
+            id: announced.id,
+            address,
+            has_port: announced.port.is_some(),
+            time: segment.time,
+            packet: segment.packet,
+            echoed: None,
+            removed: None,
+        });
+        self.note(segment, index, format!("ADD_ADDR: address {} is {address}", announced.id));
+    }
+
+    /// Takes the payload of a segment from `side`.
+    pub(crate) fn take_data(
+        &mut self,
+        flows: &mut [Subflow],
+        id: usize,
+        segment: &SeenSegment,
+        side: usize,
+        index: u16,
+    ) {
+        let subflow = &mut flows[id];
+        self.take_mapping(subflow, segment, side, index);
+        if segment.payload == 0 {
+            return;
+        }
+        let length = u64::from(segment.payload);
+        // Data of TCP Fast Open follows the SYN.
+        let sequence = segment.sequence.wrapping_add(u32::from(segment.flags.syn()));
+        let Some(start) = subflow.halves[side].extend(sequence) else { return };
+        let data = self.data_number(subflow, start, length, segment, side, index);
+        let push = segment.flags.bits() & 0x8 != 0;
+        let subflow = &mut flows[id];
+        let distance = subflow.distance[side];
+        let half = &mut subflow.halves[side];
+        // A retransmission needs at least most of a round trip; the rest is reordering.
+        half.reordering_window = if distance > SECOND / 1000 { distance as f64 / 1e9 * 0.7 } else { 0.001 };
+        let losses = half.totals.lost;
+        let kind = half.sent(start, length, data, segment.time, segment.packet, push);
+        let lost = half.totals.lost - losses;
+        let next = half.next();
+        let step = subflow.steps[side].at(segment.time);
+        step.sent += kind.new;
+        step.next = step.next.max(next);
+        step.lost = step.lost.saturating_add(u32::try_from(lost).unwrap_or(u32::MAX));
+        if kind.is_retransmission {
+            step.again += length;
+        }
+        if let Some(data) = data {
+            self.take_data_level(flows, id, data, length, kind, segment, side, index);
+        }
+        if lost > 0 {
+            self.directions[side].steps.at(segment.time).losses += 1;
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call of take_data")]
+    fn take_data_level(
+        &mut self,
+        flows: &[Subflow],
+        id: usize,
+        data: u64,
+        length: u64,
+        kind: SentKind,
+        segment: &SeenSegment,
+        side: usize,
+        index: u16,
+    ) {
+        let misplaced = (kind.new > 0).then(|| self.faster_free_subflow(flows, id, side, length)).flatten();
+        let direction = &mut self.directions[side];
+        if !kind.is_retransmission {
+            let was_idle = direction.stream.flight() == 0;
+            let mapped = direction.stream.sent(data, length, index, segment.time, segment.packet);
+            if was_idle {
+                direction.last_progress = segment.time;
+            }
+            if mapped.reinjected > 0 {
+                direction.steps.at(segment.time).reinjected += mapped.reinjected;
+            }
+            if mapped.new > 0 {
+                direction.first_data.get_or_insert(segment.time);
+                direction.last_data = segment.time;
+                if let Some((fast, delay)) = misplaced {
+                    let counts = &mut direction.misplaced;
+                    counts.bytes += mapped.new;
+                    counts.delay += mapped.new as f64 * delay;
+                    if counts.packet.is_none() {
+                        (counts.packet, counts.slow, counts.fast) = (Some(segment.packet), index, fast);
+                    }
+                }
+            }
+        }
+        let flight = direction.stream.flight();
+        let window = direction.stream.window_left().unwrap_or(0);
+        let out_of_order = direction.stream.out_of_order();
+        let step = direction.steps.at(segment.time);
+        step.flight = step.flight.max(flight);
+        step.window = step.window.max(window);
+        step.out_of_order = step.out_of_order.max(out_of_order);
+    }
+
+    /// A subflow with at most half of the RTT of `id`, and space for a segment; with the half RTT that it would save.
+    fn faster_free_subflow(
+        &self,
+        flows: &[Subflow],
+        id: usize,
+        side: usize,
+        length: u64,
+    ) -> Option<(u16, f64)> {
+        let own = flows[id].halves[side].round_trips.smoothed?;
+        let mut best: Option<(u16, f64)> = None;
+        for (number, &other) in self.subflows.iter().enumerate() {
+            let subflow = &flows[other];
+            if other == id || !subflow.is_established || subflow.has_ended() || subflow.is_backup() {
+                continue;
+            }
+            let half = &subflow.halves[side];
+            let Some(smoothed) = half.round_trips.smoothed else { continue };
+            // The initial window is a lower bound of the window of a subflow that lost nothing.
+            let space = half.peak().max(4 * half.segment_size());
+            let is_free = half.flight() + length <= space && !half.is_in_recovery();
+            if is_free && smoothed * 2.0 < own && best.is_none_or(|(_, saved)| own - smoothed > saved * 2.0) {
+                best = Some((number as u16, (own - smoothed) / 2.0));
+            }
+        }
+        best
+    }
+
+    fn take_mapping(&mut self, subflow: &mut Subflow, segment: &SeenSegment, side: usize, index: u16) {
+        let Some(dss) = &segment.options.dss else { return };
+        self.is_mptcp = true;
+        if dss.data_fin && self.data_fin[side].is_none() {
+            self.data_fin[side] = Some(segment.packet);
+            self.note(segment, index, "DATA_FIN".to_owned());
+        }
+        let Some(mapping) = &dss.mapping else { return };
+        if mapping.length == 0 {
+            self.fallback.infinite.get_or_insert(segment.packet);
+            return;
+        }
+        let payload = u64::from(mapping.length) - u64::from(dss.data_fin);
+        if payload == 0 {
+            return;
+        }
+        let stream = &mut self.directions[side].stream;
+        let number = match mapping.sequence {
+            DataSequence::Wide(number) => stream.wide(number),
+            DataSequence::Short(number) => stream.short(number),
+        };
+        let Some(data) = number else { return };
+        let half = &mut subflow.halves[side];
+        // Numbers of mappings are relative to the SYN. Without it, the segment that carries the option is the reference.
+        let start = if subflow.handshake.initial[side].is_some() {
+            let high = half.next() & !0xffff_ffff;
+            let start = high | u64::from(mapping.subflow_sequence);
+            // The nearest number with these 32 bits.
+            if start > half.next() + (1 << 31) { start.wrapping_sub(1 << 32) } else { start }
+        } else {
+            match half.extend(segment.sequence) {
+                Some(start) => start,
+                None => return,
+            }
+        };
+        subflow.mappings[side] = Some(ActiveMapping { start, end: start + payload, data });
+    }
+
+    /// The number of payload at the data level; None if it is unknown.
+    fn data_number(
+        &mut self,
+        subflow: &mut Subflow,
+        start: u64,
+        length: u64,
+        segment: &SeenSegment,
+        side: usize,
+        index: u16,
+    ) -> Option<u64> {
+        if !self.is_mapped() {
+            self.directions[side].stream.follow(start);
+            return Some(start);
+        }
+        if let Some(mapping) = subflow.mappings[side]
+            && start >= mapping.start
+            && start < mapping.end
+        {
+            return Some(mapping.data + (start - mapping.start));
+        }
+        // MP_CAPABLE with data: the mapping starts with the first byte (RFC 8684 section 3.1).
+        let has_capable = segment.options.mptcp.iter().any(|one| matches!(one, MptcpOption::Capable(_)));
+        if has_capable && start == 1 {
+            subflow.mappings[side] = Some(ActiveMapping { start: 1, end: 1 + length, data: 1 });
+            return Some(1);
+        }
+        let is_first = index == 0 && subflow.handshake.is_agreed && !segment.has_cut_options;
+        let is_unmapped = is_first && !segment.options.has_mptcp() && start >= subflow.halves[side].next();
+        if is_unmapped
+            && self.subflows.len() == 1
+            && subflow.mappings[side].is_none_or(|map| start >= map.end)
+        {
+            // RFC 8684 section 3.7: data without DSS means that a middlebox removes options.
+            self.fallback.unmapped.get_or_insert(segment.packet);
+            subflow.unmapped.get_or_insert(segment.packet);
+            return Some(start);
+        }
+        None
+    }
+
+    /// Takes the acknowledgement and window of a segment that arrives at `side`, the sender of the data.
+    pub(crate) fn take_acknowledgement(
+        &mut self,
+        flows: &mut [Subflow],
+        id: usize,
+        segment: &SeenSegment,
+        side: usize,
+        time: u64,
+    ) {
+        if !segment.flags.ack() {
+            return;
+        }
+        let is_mapped = self.is_mapped();
+        let subflow = &mut flows[id];
+        let scale = match segment.flags.syn() {
+            true => 0,
+            // Without the handshake, Linux's usual scale of 7 is a better guess than none.
+            false => subflow.halves[1 - side].window_scale.unwrap_or(7),
+        };
+        let window = u64::from(segment.window) << scale;
+        let direction = &mut self.directions[side];
+        let half = &mut subflow.halves[side];
+        let blocks = segment.options.sack.iter().map(|(left, right)| (left.value(), right.value()));
+        let stream = &mut direction.stream;
+        let before = half.totals;
+        let is_new =
+            half.acknowledged(segment.acknowledgment, blocks, time, segment.packet, &mut |delivered| {
+                stream.arrived(delivered);
+            });
+        let after = half.totals;
+        if after.delivered != before.delivered || after.lost != before.lost {
+            let (last, next) = (half.round_trips.last, half.next());
+            let step = subflow.steps[side].at(time);
+            step.delivered += after.delivered - before.delivered;
+            step.lost = step.lost.saturating_add(u32::try_from(after.lost - before.lost).unwrap_or(u32::MAX));
+            step.acknowledged = step.acknowledged.max(next - half.flight().min(next));
+            if let Some(last) = last
+                && is_new
+                && !half.uses_echoes
+            {
+                step.rtt_sum += last as f32;
+                step.rtt_count += 1;
+                step.rtt_max = step.rtt_max.max(last as f32);
+            }
+            if after.lost > before.lost {
+                direction.steps.at(time).losses += 1;
+            }
+        }
+        let number = if is_mapped {
+            match segment.options.dss.as_ref().and_then(|dss| dss.ack) {
+                Some(DataSequence::Wide(number)) => stream.wide(number),
+                Some(DataSequence::Short(number)) => stream.short(number),
+                None => None,
+            }
+        } else {
+            // Without mappings, the numbers of the data are those of the only subflow.
+            half.extend(segment.acknowledgment)
+        };
+        if let Some(number) = number {
+            let newly = stream.acknowledge(number, window);
+            if newly > 0 {
+                let since = time.saturating_sub(direction.last_progress);
+                direction.last_progress = time;
+                let (blocking, _) = stream.oldest().unwrap_or((0, 0));
+                if direction.stall.is_none_or(|(longest, ..)| since > longest) {
+                    direction.stall = Some((since, blocking, segment.packet));
+                }
+                direction.steps.at(time).delivered += newly;
+            }
+        }
+    }
+
+    /// Accounts the time up to `time` to the states of all subflows.
+    pub(crate) fn advance(&mut self, flows: &mut [Subflow], time: u64) {
+        if time < self.examined + RESOLUTION {
+            return;
+        }
+        let from = self.examined;
+        self.examined = time;
+        for side in 0..2 {
+            if self.directions[side].first_data.is_some() {
+                self.account(flows, side, from, time);
+            }
+        }
+    }
+
+    fn account(&mut self, flows: &mut [Subflow], side: usize, from: u64, to: u64) {
+        let stream = &self.directions[side].stream;
+        let size = self.subflows.first().map_or(1400, |&id| flows[id].halves[side].segment_size());
+        let is_full = stream.window_left().is_some_and(|left| left < size) && stream.flight() > 0;
+        let is_blocked = is_full && stream.out_of_order() * 2 > stream.flight();
+        let blocking = stream.oldest().map(|(subflow, _)| subflow);
+        let is_idle = stream.flight() == 0;
+        let has_nothing = is_idle || self.has_nothing_to_send(flows, side);
+        for number in 0..self.subflows.len() {
+            let subflow = &flows[self.subflows[number]];
+            let half = &subflow.halves[side];
+            if !subflow.is_established {
+                continue;
+            }
+            let round_trip = half.round_trips.smoothed.unwrap_or(0.3);
+            let silence =
+                (to.saturating_sub(half.last_progress.max(half.oldest().unwrap_or(to)))) as f64 / 1e9;
+            let is_dead = half.is_outstanding()
+                && silence > 1.0_f64.max(4.0 * round_trip)
+                && (half.oldest_is_retransmitted() || subflow.ending.reset.is_some());
+            let limit = if is_dead {
+                Limit::Dead
+            } else if subflow.has_ended() {
+                continue;
+            } else if subflow.is_backup() && half.flight() == 0 && self.subflows.len() > 1 {
+                Limit::Backup
+            } else if is_blocked && blocking != Some(number as u16) {
+                Limit::HeadOfLine
+            } else if is_full && !is_blocked {
+                Limit::Window
+            } else if has_nothing {
+                Limit::Application
+            } else if half.flight() == 0 && !half.is_in_recovery() || half.credit() > half.peak() / 2 {
+                Limit::Unused
+            } else if half.loss_episodes > 0 {
+                Limit::Loss
+            } else {
+                Limit::Growth
+            };
+            let flight = half.flight() as f32;
+            let id = self.subflows[number];
+            flows[id].steps[side].spread(from, to, |step, seconds| {
+                step.limits[limit as usize] += seconds;
+                step.flight += flight * seconds;
+            });
+            let packet = self.last_packet;
+            self.directions[side].note_state(number as u16, limit, to, packet);
+        }
+        if is_blocked && let Some(blocking) = blocking {
+            let direction = &mut self.directions[side];
+            let index = usize::from(blocking);
+            if direction.blocked_by.len() <= index {
+                direction.blocked_by.resize(index + 1, 0.0);
+            }
+            direction.blocked_by[index] += (to - from) as f64 / 1e9;
+        }
+    }
+
+    /// Whether every usable subflow has space, so that the sender has nothing to send.
+    fn has_nothing_to_send(&self, flows: &[Subflow], side: usize) -> bool {
+        let mut has_space = false;
+        for &id in &self.subflows {
+            let subflow = &flows[id];
+            let half = &subflow.halves[side];
+            if !subflow.is_established || subflow.has_ended() || subflow.is_backup() && half.peak() == 0 {
+                continue;
+            }
+            if half.is_in_recovery() {
+                return false;
+            }
+            if half.flight() == 0 {
+                has_space |= half.peak() > 0;
+                continue;
+            }
+            // After a loss, TCP may gather a third of a window before it sends; otherwise two segments.
+            let slack = if half.loss_episodes > 0 { half.peak() * 2 / 5 } else { 2 * half.segment_size() };
+            if half.credit() <= slack {
+                return false;
+            }
+            has_space = true;
+        }
+        has_space
+    }
+
+    /// The place of the capture, from its subflows.
+    pub(crate) fn place(&self, flows: &[Subflow]) -> Place {
+        let places = self.subflows.iter().map(|&id| flows[id].place());
+        places.into_iter().find(|place| *place != Place::Unknown).unwrap_or(Place::Unknown)
+    }
+}
+
+/// A reason in MP_TCPRST in words (RFC 8684 section 3.6).
+pub(crate) fn reset_reason(reason: u8) -> String {
+    let known = match reason {
+        0 => "unspecified error",
+        1 => "MPTCP-specific error",
+        2 => "lack of resources",
+        3 => "administratively prohibited",
+        4 => "too much outstanding data",
+        5 => "unacceptable performance",
+        6 => "middlebox interference",
+        _ => return format!("reason {reason}"),
+    };
+    format!("{known} (reason {reason})")
+}
