@@ -10,15 +10,22 @@ const PLATEAU: f64 = 0.6;
 /// Largest deviation from that value.
 const FLAT: f64 = 0.06;
 
+/// Share of the time without any data in flight, above which an application pauses.
+const IDLE: f64 = 0.05;
+/// Share of the potential that the application leaves unused, if its data is thin.
+const THIN: f64 = 0.25;
+
 /// All verdicts from states.
 pub(super) fn verdicts(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
     let mut found = Vec::new();
-    found.extend(receive_window(case, rates));
-    found.extend(head_of_line(case, rates));
-    found.extend(send_buffer_or_application(case, rates));
-    found.extend(unused(case, rates));
-    found.extend(misplaced(case, rates));
-    found.extend(reinjection(case, rates));
+    found.extend(full_window(case, rates));
+    let is_sender = is_limited_by_sender(case, rates);
+    found.extend(sender(case, rates, is_sender));
+    if !is_sender {
+        found.extend(unused(case, rates));
+        found.extend(reinjection(case, rates));
+    }
+    found.extend(misplaced(case, rates, is_sender));
     found.extend(dead_paths(case, rates));
     found
 }
@@ -52,10 +59,45 @@ fn needed_window(case: &Case<'_>, rates: &MissingRates) -> u64 {
     (2.0 * rate * longest) as u64
 }
 
-fn receive_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
-    let bytes = rates.total(Limit::Window);
+/// A full receive window: too small, or full of data that waits for a slow path.
+fn full_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+    let bytes = rates.total(Limit::Window) + rates.total(Limit::HeadOfLine);
+    if bytes <= 0.0 {
+        return None;
+    }
     let direction = &case.view.directions[case.side];
     let window = direction.stream.largest_window;
+    let blocking = direction
+        .blocked_by
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(b.1))
+        .map(|(number, seconds)| (number, *seconds));
+    // A window that is large enough for the best path alone, and yet less goodput than that path would give: the other
+    // paths hold the window.
+    let (best, base) = best_path(case, rates);
+    let holds = window as f64 >= best * base && rates.bytes / rates.seconds < 0.9 * best;
+    let is_blocked = rates.total(Limit::HeadOfLine) > rates.total(Limit::Window) || holds;
+    let one = match blocking {
+        Some((number, seconds)) if is_blocked && case.view.subflows.len() > 1 => {
+            head_of_line(case, rates, number, seconds, bytes)
+        }
+        _ => receive_window(case, rates, bytes),
+    };
+    Some(with_cost(one, rates, bytes))
+}
+
+/// Rate and base RTT of the path with the highest rate, bytes/s and s.
+fn best_path(case: &Case<'_>, rates: &MissingRates) -> (f64, f64) {
+    let paths = rates.subflows.iter().enumerate();
+    paths.max_by(|a, b| a.1.capacity.total_cmp(&b.1.capacity)).map_or((0.0, 0.0), |(number, one)| {
+        let base = case.subflow(number).halves[case.side].round_trips.base.unwrap_or(0.0);
+        (one.capacity, base)
+    })
+}
+
+fn receive_window(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict {
+    let window = case.view.directions[case.side].stream.largest_window;
     let need = needed_window(case, rates);
     let mut one = verdict(
         "receive-window",
@@ -79,18 +121,17 @@ fn receive_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
          closes the window"
             .to_owned(),
     ];
-    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+    one
 }
 
-fn head_of_line(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
-    let bytes = rates.total(Limit::HeadOfLine);
+fn head_of_line(
+    case: &Case<'_>,
+    rates: &MissingRates,
+    blocking: usize,
+    seconds: f64,
+    bytes: f64,
+) -> Verdict {
     let direction = &case.view.directions[case.side];
-    let (blocking, seconds) = direction
-        .blocked_by
-        .iter()
-        .enumerate()
-        .max_by(|a, b| a.1.total_cmp(b.1))
-        .map(|(number, seconds)| (number, *seconds))?;
     let mut one = verdict(
         "head-of-line",
         Some(blocking),
@@ -102,6 +143,8 @@ fn head_of_line(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
         ),
     );
     one.evidence = case.episodes(Limit::HeadOfLine, None, "the window is full of out-of-order data");
+    one.evidence.extend(case.episodes(Limit::Window, None, "the window is full"));
+    one.evidence.truncate(4);
     one.advice = vec![
         format!(
             "a larger receive buffer: sysctl -w net.ipv4.tcp_rmem='4096 131072 {}' on the {}",
@@ -113,7 +156,7 @@ fn head_of_line(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
             case.subflow(blocking).ends[0].ip()
         ),
     ];
-    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+    one
 }
 
 /// How constant the data in flight is at its maximum: the value, and the share of the time there.
@@ -137,79 +180,105 @@ fn plateau(case: &Case<'_>) -> Option<(u64, f64)> {
     Some((top, flights.iter().filter(near).count() as f64 / flights.len() as f64))
 }
 
-/// A sender that has nothing to send, or cannot hold more: in both cases, windows stay open and do not grow.
-fn send_buffer_or_application(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
-    let waiting = rates.total(Limit::Application);
-    // A window that grows without losses doubles each RTT, so time without losses and without growth is the sender's too.
-    let growth = rates.total(Limit::Growth);
-    let direction = &case.view.directions[case.side];
-    let stream = &direction.stream;
-    let flat = plateau(case).filter(|(_, share)| *share >= PLATEAU);
-    let (short, segments) = case.subflows().fold((0, 0), |(short, all), (_, one)| {
-        let totals = &one.halves[case.side].totals;
-        (short + totals.short_segments, all + totals.segments)
-    });
-    let writes_little = short * 20 > segments;
-    if let Some((top, _)) = flat
-        && !writes_little
-    {
-        let bytes = waiting + growth;
-        let need = needed_window(case, rates);
-        let mut one = verdict(
-            "send-buffer",
-            None,
-            share(rates, bytes),
-            format!(
-                "the {} never has more than {} in flight, although windows and paths allow more: its send buffer is too small",
-                case.sender(),
-                kilobytes(top)
-            ),
-        );
-        one.evidence = case.episodes(Limit::Application, None, "nothing more is sent");
-        if one.evidence.is_empty()
-            && let Some(first) = direction.first_data
-        {
-            one.evidence.push(case.evidence(
-                first,
-                case.subflow(0).handshake.third.map(|(_, packet)| packet).unwrap_or_default(),
-                format!("from here on, at most {} are in flight", kilobytes(stream.largest_flight)),
-            ));
+/// Whether no path is full: then the sender has less to send than the paths could carry.
+fn is_limited_by_sender(case: &Case<'_>, rates: &MissingRates) -> bool {
+    let mut is_used = false;
+    for (number, subflow) in case.subflows() {
+        let one = &rates.subflows[number];
+        if one.active <= 0.0 || subflow.is_backup() {
+            continue;
         }
-        one.advice = vec![
-            format!(
-                "on the {}: sysctl -w net.ipv4.tcp_wmem='4096 131072 {}' (these paths need {})",
-                case.sender(),
-                (2 * need).max(4_194_304),
-                kilobytes(need)
-            ),
-            "if the application sets SO_SNDBUF, remove that: it disables autotuning".to_owned(),
-        ];
-        return (bytes > 0.0).then(|| with_cost(one, rates, bytes));
+        let idle = one.seconds[Limit::Application as usize] + one.seconds[Limit::Unused as usize];
+        if one.is_saturated() {
+            return false;
+        }
+        is_used |= one.is_flat() || idle > 0.5 * one.active;
     }
-    let bytes = waiting + if writes_little { growth } else { 0.0 };
+    is_used
+}
+
+/// Bytes of new data that a sender could have sent while nothing limited it but itself.
+fn unsent(rates: &MissingRates, is_sender: bool) -> f64 {
+    let waiting = rates.total(Limit::Application);
+    if !is_sender {
+        return waiting;
+    }
+    waiting + rates.total(Limit::Growth) + rates.total(Limit::Unused)
+}
+
+/// A sender whose application has nothing to send, or whose send buffer holds no more.
+fn sender(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<Verdict> {
+    let bytes = unsent(rates, is_sender);
+    if bytes <= 0.0 {
+        return None;
+    }
+    let flat = plateau(case).filter(|(_, share)| *share >= PLATEAU);
+    let idle = case.view.directions[case.side].idle;
+    let one = match flat {
+        Some((top, _)) if idle < IDLE * rates.seconds => send_buffer(case, rates, top, bytes),
+        _ => application(case, rates, bytes),
+    };
+    Some(with_cost(one, rates, bytes))
+}
+
+fn send_buffer(case: &Case<'_>, rates: &MissingRates, top: u64, bytes: f64) -> Verdict {
+    let direction = &case.view.directions[case.side];
+    let need = needed_window(case, rates);
+    let mut one = verdict(
+        "send-buffer",
+        None,
+        share(rates, bytes),
+        format!(
+            "the {} never has more than {} in flight, although windows and paths allow more: its send buffer is too small",
+            case.sender(),
+            kilobytes(top)
+        ),
+    );
+    one.evidence = case.episodes(Limit::Application, None, "nothing more is sent");
+    if one.evidence.is_empty()
+        && let (Some(first), Some((_, packet))) = (direction.first_data, case.subflow(0).handshake.third)
+    {
+        let most = kilobytes(direction.stream.largest_flight);
+        one.evidence.push(case.evidence(first, packet, format!("from here on, at most {most} are in flight")));
+    }
+    one.advice = vec![
+        format!(
+            "on the {}: sysctl -w net.ipv4.tcp_wmem='4096 131072 {}' (these paths need {})",
+            case.sender(),
+            (2 * need).max(4_194_304),
+            kilobytes(need)
+        ),
+        "if the application sets SO_SNDBUF, remove that: it disables autotuning".to_owned(),
+    ];
+    one
+}
+
+fn application(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict {
     let mut one = verdict(
         "application",
         None,
         share(rates, bytes),
-        format!(
-            "the application on the {} has nothing to send most of the time; the network could carry more",
-            case.sender()
-        ),
+        format!("the application on the {} sends less than the network could carry", case.sender()),
     );
     one.evidence = case.episodes(Limit::Application, None, "windows are open, and nothing is sent");
     one.advice = vec![
-        "the network is not the limit: look at the disk, the CPU, or requests that wait for answers"
-            .to_owned(),
+        "the network is not the limit: look at the disk, the CPU, or requests that wait for answers".to_owned(),
     ];
-    (bytes > 0.0).then(|| with_cost(one, rates, bytes))
+    one
 }
 
 /// A subflow that the scheduler leaves empty.
 fn unused(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
-    let (number, bytes) = (0..case.view.subflows.len())
-        .map(|number| (number, rates.of(number, Limit::Unused)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let total = rates.total(Limit::Unused);
+    // A window that neither grows nor loses data is limited by the scheduler, if another path is full.
+    let left = |number: usize| {
+        let one = &rates.subflows[number];
+        let flat = if one.is_flat() { rates.of(number, Limit::Growth) } else { 0.0 };
+        rates.of(number, Limit::Unused) + flat
+    };
+    let numbers = 0..case.view.subflows.len();
+    let (number, bytes) =
+        numbers.clone().map(|number| (number, left(number))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let total: f64 = numbers.map(left).sum();
     let mut one = verdict(
         "scheduler",
         Some(number),
@@ -230,12 +299,14 @@ fn unused(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
 }
 
 /// Thin data that was sent on a slow path though a fast one was free.
-fn misplaced(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
+fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<Verdict> {
     let direction = &case.view.directions[case.side];
     let counts = &direction.misplaced;
     let total = direction.stream.new_bytes.max(1);
     let part = counts.bytes as f64 / total as f64;
-    if part < 0.1 {
+    // While paths are full, a slow one is used for its capacity.
+    let is_thin = unsent(rates, is_sender) > THIN * rates.potential();
+    if part < 0.1 || !is_thin {
         return None;
     }
     let delay = counts.delay / counts.bytes.max(1) as f64;
@@ -263,7 +334,6 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
             case.subflow(usize::from(counts.slow)).ends[0].ip()
         ),
     ];
-    let _ = rates;
     Some(one)
 }
 

@@ -115,7 +115,7 @@ fn bufferbloat(case: &Case<'_>, number: usize) -> Option<Verdict> {
     let base = half.round_trips.base?;
     let median = half.round_trips.distribution.quantile(0.5)?;
     let total = case.view.directions[case.side].stream.new_bytes;
-    let carries = half.totals.new_bytes * 20 >= total;
+    let carries = half.totals.new_bytes * 100 >= total;
     let queueing = median - base;
     if queueing < BLOATED.max(BLOATED_TIMES * base) || !carries {
         return None;

@@ -16,12 +16,29 @@ const STEP: f64 = 0.1;
 pub(crate) struct SubflowRates {
     /// Rate of the path, bytes/s; assumed where the subflow carried too little.
     pub(crate) capacity: f64,
-    pub(crate) is_assumed: bool,
     /// Bytes missing, and time, s, by limit.
     pub(crate) missing: [f64; Limit::COUNT],
     pub(crate) seconds: [f64; Limit::COUNT],
     /// Bytes acknowledged.
     pub(crate) delivered: f64,
+    /// Time in which it was established, and in which its data filled the path, s.
+    pub(crate) active: f64,
+    pub(crate) filled: f64,
+    /// Data in flight in steps without losses: its mean in the first half of them and in the second, bytes.
+    pub(crate) growth: [f64; 2],
+}
+
+impl SubflowRates {
+    /// Whether the path itself limits the subflow: its data fills the path, or is lost.
+    pub(crate) fn is_saturated(&self) -> bool {
+        self.active > 0.0 && self.filled + self.seconds[Limit::Loss as usize] > 0.5 * self.active
+    }
+
+    /// Whether its window neither grows nor loses data, so that something else limits it.
+    pub(crate) fn is_flat(&self) -> bool {
+        let [early, late] = self.growth;
+        self.seconds[Limit::Growth as usize] > 0.3 * self.active && late < 1.15 * early
+    }
 }
 
 /// The rates that limits cost a connection in one direction.
@@ -84,7 +101,8 @@ fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> Subf
     let mut series = subflow.steps[side].clone();
     let least = STEP.max(2.0 * half.round_trips.smoothed.unwrap_or(0.0));
     series.coarsen((least * 1e9) as u64);
-    let mut rates = SubflowRates { capacity, is_assumed: known.is_none(), ..SubflowRates::default() };
+    let mut rates = SubflowRates { capacity, ..SubflowRates::default() };
+    let mut growing = Vec::new();
     for step in series.values() {
         let active: f32 = step.limits.iter().sum();
         let active = f64::from(active);
@@ -93,7 +111,14 @@ fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> Subf
         }
         let delivered = step.delivered as f64;
         rates.delivered += delivered;
+        rates.active += active;
         let fills = f64::from(step.flight) / active >= FILLED * capacity * base + half.segment_size() as f64;
+        if fills {
+            rates.filled += active;
+        }
+        if f64::from(step.limits[Limit::Growth as usize]) > 0.5 * active {
+            growing.push(f64::from(step.flight) / active);
+        }
         for limit in Limit::ALL {
             let share = f64::from(step.limits[limit as usize]) / active;
             rates.seconds[limit as usize] += share * active;
@@ -103,6 +128,14 @@ fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> Subf
             }
             rates.missing[limit as usize] += share * (capacity * active - delivered).max(0.0);
         }
+    }
+    // The first steps are slow start.
+    let steady = &growing[growing.len() / 5..];
+    if steady.len() >= 6 {
+        let (early, late) = steady.split_at(steady.len() / 2);
+        rates.growth = [early, late].map(|part| part.iter().sum::<f64>() / part.len() as f64);
+    } else {
+        rates.growth = [0.0, 1.0];
     }
     rates
 }

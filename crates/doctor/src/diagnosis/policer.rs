@@ -28,7 +28,10 @@ pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
     }
     // The first loss ends slow start, which may have used a full bucket of another size.
     let points: Vec<(f64, f64)> =
-        losses.iter().skip(1).map(|loss| (case.at(loss.time), loss.position as f64)).collect();
+        losses.iter().skip(1).filter(|loss| !loss.by_timer).map(|loss| (case.at(loss.time), loss.position as f64)).collect();
+    if points.len() < LEAST {
+        return None;
+    }
     let rate = slope(&points)?;
     let tokens = |time: f64, bytes: f64| rate * (time - points[0].0) - (bytes - points[0].1);
     let at_losses: Vec<f64> = points.iter().map(|(time, bytes)| tokens(*time, *bytes)).collect();
@@ -40,7 +43,7 @@ pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
     let (first, last) = (points[0].0, points.last()?.0);
     let (mut sent, mut most) = (0.0, f64::MIN);
     for (index, step) in series.values().iter().enumerate() {
-        sent += step.sent as f64;
+        sent += step.delivered as f64;
         let end = case.at(series.start() + (index as u64 + 1) * series.step());
         if end > first && end < last {
             most = most.max(tokens(end, sent) - mean);

@@ -40,12 +40,22 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
         found.extend(limits::verdicts(case, rates));
         found.extend(losses::verdicts(case, rates));
     }
+    root_causes(&mut found);
     found.retain(|one| one.share >= LEAST_SHARE || one.name == "plain-tcp");
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
     if found.iter().all(|one| one.name == "plain-tcp") {
         found.insert(0, unsure.unwrap_or_else(|| healthy(case, rates)));
     }
     found
+}
+
+/// A queue of seconds on the path that blocks the others is the cause of the blocking.
+fn root_causes(found: &mut [Verdict]) {
+    let blocked = found.iter().find(|one| one.name == "head-of-line").map(|one| (one.subflow, one.share));
+    let Some((subflow, share)) = blocked else { return };
+    for one in found.iter_mut().filter(|one| one.name == "bufferbloat" && one.subflow == subflow) {
+        one.share = one.share.max(share + 0.01);
+    }
 }
 
 fn healthy(case: &Case<'_>, rates: &MissingRates) -> Verdict {
@@ -74,6 +84,7 @@ fn cannot_tell(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
     let bytes = direction.stream.new_bytes;
     let acknowledgements: u64 = case.subflows().map(|(_, one)| one.acknowledgements[1 - case.side]).sum();
     let has_cut_options = case.subflows().any(|(_, one)| one.has_cut_options);
+    let is_middle = case.subflows().next().is_some_and(|(_, first)| first.handshake.syn.is_none());
     let mut why = Vec::new();
     if has_cut_options {
         why.push(("TCP options are cut off", "tcpdump -s 128 keeps all headers"));
@@ -90,7 +101,7 @@ fn cannot_tell(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
             "acknowledgements are missing",
             "capture both directions, on all interfaces: tcpdump -i any",
         ));
-    } else if rates.seconds < LEAST_TIME {
+    } else if rates.seconds < LEAST_TIME || is_middle && rates.seconds < 2.0 * LEAST_TIME {
         why.push(("the capture is too short", "capture at least a few seconds"));
     }
     if why.is_empty() {

@@ -22,7 +22,12 @@ pub(super) fn verdicts(case: &Case<'_>, host: &HostFacts) -> Vec<Verdict> {
     if !case.view.is_mptcp {
         return found;
     }
-    found.extend(failed_joins(case, host));
+    found.extend(failed_joins(case));
+    // The other end may have seen joins that did not arrive here.
+    if let Some(other) = case.other.filter(|_| found.is_empty()) {
+        let there = Case { view: other, other: None, ..*case };
+        found.extend(failed_joins(&there).into_iter().map(|one| Verdict { subflow: None, ..one }));
+    }
     found.extend(only_one_subflow(case, host, &found));
     found.extend(backups(case));
     found
@@ -196,7 +201,7 @@ fn plain(case: &Case<'_>, time: u64, packet: crate::capture::PacketRef, host: &H
 }
 
 /// Joins that failed.
-fn failed_joins(case: &Case<'_>, host: &HostFacts) -> Vec<Verdict> {
+fn failed_joins(case: &Case<'_>) -> Vec<Verdict> {
     let share = one_more(case);
     let mut found: Vec<Verdict> = Vec::new();
     for (number, subflow) in case.subflows() {
@@ -241,6 +246,12 @@ fn failed_joins(case: &Case<'_>, host: &HostFacts) -> Vec<Verdict> {
                 ];
                 one
             }
+            Some((time, packet)) if handshake.third.is_none() || !handshake.is_confirmed => {
+                match unconfirmed(case, number, time, packet, share) {
+                    Some(one) => one,
+                    None => continue,
+                }
+            }
             Some(_) if !carried(subflow) && subflow.ending.reset.is_some() => {
                 refused(case, number, &path, share)
             }
@@ -262,8 +273,49 @@ fn failed_joins(case: &Case<'_>, host: &HostFacts) -> Vec<Verdict> {
             None => found.push(verdict),
         }
     }
-    let _ = host;
     found
+}
+
+/// A join that the peer answered, and that was not completed.
+fn unconfirmed(
+    case: &Case<'_>,
+    number: usize,
+    time: u64,
+    packet: crate::capture::PacketRef,
+    share: f64,
+) -> Option<Verdict> {
+    let subflow = case.subflow(number);
+    let handshake = &subflow.handshake;
+    let opener = subflow.ends[subflow.opener].ip();
+    let mut one = match (subflow.ending.reset, handshake.third) {
+        (Some((_, reset_time, reset)), third) if !carried(subflow) => {
+            let what = if third.is_some() { "the third ACK" } else { "the SYN/ACK" };
+            let mut one = verdict(
+                "join-stripped",
+                Some(number),
+                share,
+                format!(
+                    "the join from {opener} was agreed to and then reset: a middlebox removes MP_JOIN from {what}"
+                ),
+            );
+            one.evidence.push(case.evidence(reset_time, reset, "RST after the SYN/ACK"));
+            one.advice = vec!["another port may pass the middlebox; a tunnel (WireGuard) hides TCP options".to_owned()];
+            one
+        }
+        (None, None) if case.view.last_seen.saturating_sub(time) > 1_000_000_000 => {
+            let mut one = verdict(
+                "join-unanswered",
+                Some(number),
+                share,
+                format!("the SYN/ACK to the join from {opener} got no answer: packets to this address are lost"),
+            );
+            one.advice = vec![format!("traceroute or ping to {opener}; look for a firewall or a wrong route")];
+            one
+        }
+        _ => return None,
+    };
+    one.evidence.insert(0, case.evidence(time, packet, "SYN/ACK with MP_JOIN"));
+    Some(one)
 }
 
 /// Whether data was acknowledged on a subflow in any direction.

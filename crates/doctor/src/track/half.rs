@@ -50,7 +50,7 @@ pub(crate) struct LossEpisode {
     pub(crate) queueing: f64,
     /// Data in flight before it, bytes.
     pub(crate) flight: u64,
-    /// Bytes sent for the first time before it.
+    /// Bytes delivered before it was found.
     pub(crate) position: u64,
     /// Lost segments.
     pub(crate) segments: u64,
@@ -153,6 +153,12 @@ pub(crate) struct Half {
     /// Rates of trains of acknowledgements, bytes/s, weighted by bytes.
     pub(crate) train_rates: Histogram,
     train: Option<(u64, u64)>,
+    /// Rates of segments that were sent together and arrived apart, bytes/s, weighted by bytes.
+    pair_rates: Histogram,
+    /// Time of the last acknowledgement, and the time at which its data was sent, ns.
+    pair: Option<(u64, u64)>,
+    /// Time and timestamp of the last new segment.
+    arrival: Option<(u64, u32)>,
     pub(crate) losses: Vec<LossEpisode>,
     pub(crate) loss_episodes: u64,
     /// Time of the last acknowledgement that arrived, and of the last data sent, ns.
@@ -187,6 +193,9 @@ impl Default for Half {
             round_trips: RoundTrips::default(),
             train_rates: Histogram::default(),
             train: None,
+            pair_rates: Histogram::default(),
+            pair: None,
+            arrival: None,
             losses: Vec::new(),
             loss_episodes: 0,
             last_progress: 0,
@@ -444,7 +453,7 @@ impl Half {
                     time,
                     queueing: self.round_trips.queueing(),
                     flight: self.peak,
-                    position: self.totals.new_bytes,
+                    position: self.totals.delivered,
                     segments: 0,
                     by_timer: false,
                     packet,
@@ -473,6 +482,7 @@ impl Half {
         let before = self.totals.delivered;
         let was_outstanding = self.is_outstanding();
         let mut sample: Option<(f64, u64)> = None;
+        let mut newest = None;
         if number > self.next {
             // Acknowledged, but never captured. A FIN counts one.
             let missing = number - self.next;
@@ -494,6 +504,7 @@ impl Half {
                     break;
                 }
                 let (start, end) = (front.start, front.end);
+                newest = (front.transmissions == 1 && !front.sacked).then_some(front.last);
                 Self::deliver(front, start, end, &mut self.flight, &mut self.totals, report);
                 if front.transmissions == 1 && !front.sacked {
                     sample = Some(((time.saturating_sub(front.last)) as f64 / 1e9, end - start));
@@ -522,6 +533,7 @@ impl Half {
             self.last_progress = time;
         }
         if newly > 0 {
+            self.measure_pair(time, newest, newly);
             if !self.is_in_recovery() {
                 self.credit += newly;
             }
@@ -631,12 +643,33 @@ impl Half {
         }
     }
 
+    /// Measures the dispersion of segments that were sent together: the bottleneck spaces them by its rate.
+    fn measure_pair(&mut self, time: u64, sent: Option<u64>, bytes: u64) {
+        let before = std::mem::replace(&mut self.pair, sent.map(|sent| (time, sent)));
+        let (Some((earlier, sent_earlier)), Some(sent)) = (before, sent) else { return };
+        let (apart, sent_apart) = (time.saturating_sub(earlier), sent.saturating_sub(sent_earlier));
+        if apart > MILLISECOND / 20 && apart > 2 * sent_apart {
+            self.pair_rates.add(bytes as f64 / (apart as f64 / 1e9), bytes as f64);
+        }
+    }
+
+    /// As [`Self::measure_pair`] where the capture is far from the sender: equal timestamps were sent together.
+    pub(crate) fn measure_arrival(&mut self, time: u64, stamp: u32, bytes: u64) {
+        let before = self.arrival.replace((time, stamp));
+        let Some((earlier, earlier_stamp)) = before else { return };
+        let apart = time.saturating_sub(earlier);
+        // A timestamp lasts a millisecond or longer.
+        if earlier_stamp == stamp && apart > MILLISECOND / 20 {
+            self.pair_rates.add(bytes as f64 / (apart as f64 / 1e9), bytes as f64);
+        }
+    }
+
     /// The rate of the path while it was busy, bytes/s; None if too little was acknowledged.
     pub(crate) fn capacity(&self) -> Option<f64> {
-        if self.train_rates.total() < 20.0 * self.segment_size() as f64 {
-            return None;
-        }
-        self.train_rates.quantile(0.75)
+        let enough = |rates: &Histogram, segments: f64| rates.total() >= segments * self.segment_size() as f64;
+        let trains = enough(&self.train_rates, 20.0).then(|| self.train_rates.quantile(0.75)).flatten();
+        let pairs = enough(&self.pair_rates, 8.0).then(|| self.pair_rates.quantile(0.5)).flatten();
+        trains.into_iter().chain(pairs).reduce(f64::max)
     }
 
     fn note_largest(&mut self, sample: f64, time: u64, packet: PacketRef) {
@@ -651,7 +684,8 @@ impl Half {
         if !self.uses_echoes {
             (self.uses_echoes, self.round_trips) = (true, RoundTrips::default());
         }
-        self.round_trips.add(sample, self.segment_size());
+        // One sample comes in each round trip, so each stands for its own time.
+        self.round_trips.add(sample, (sample * 1e6) as u64 + 1);
         self.note_largest(sample, time, packet);
     }
 

@@ -111,6 +111,8 @@ pub(crate) struct Subflow {
     /// Round trip between the capture and each side, ns.
     pub(crate) distance: [u64; 2],
     probes: [Option<Probe>; 2],
+    /// The last timestamp of each side.
+    last_value: [Option<u32>; 2],
     waiting: [VecDeque<Waiting>; 2],
     pub(crate) mappings: [Option<ActiveMapping>; 2],
     /// Whether each side asked for a backup.
@@ -148,6 +150,7 @@ impl Subflow {
             ending: Ending::default(),
             distance: [0; 2],
             probes: [None; 2],
+            last_value: [None; 2],
             waiting: [VecDeque::new(), VecDeque::new()],
             mappings: [None; 2],
             backup: [false; 2],
@@ -172,6 +175,7 @@ impl Subflow {
         self.steps.swap(0, 1);
         self.distance.swap(0, 1);
         self.probes.swap(0, 1);
+        self.last_value.swap(0, 1);
         self.waiting.swap(0, 1);
         self.mappings.swap(0, 1);
         self.backup.swap(0, 1);
@@ -326,9 +330,12 @@ impl Subflow {
     /// Takes the timestamps of a segment from `side`; returns a round trip from the capture to `side` and back, ns.
     pub(crate) fn take_timestamps(&mut self, segment: &SeenSegment, side: usize) -> Option<u64> {
         let times = segment.options.timestamps?;
-        // A probe towards the other side starts when none is on its way.
+        // A probe towards the other side starts when none is on its way. The value must be new: an earlier segment may
+        // have carried it before.
+        let is_new = self.last_value[side].is_some_and(|last| last != times.value);
+        self.last_value[side] = Some(times.value);
         let probe = &mut self.probes[1 - side];
-        if probe.is_none() {
+        if probe.is_none() && is_new {
             *probe = Some(Probe { value: times.value, time: segment.time });
         }
         let awaited = self.probes[side]?;

@@ -22,6 +22,8 @@ const MOST_EPISODES: usize = 4;
 /// The state is examined at most once in this time, ns.
 const RESOLUTION: u64 = 50_000;
 const SECOND: u64 = 1_000_000_000;
+/// Segments that a subflow must have carried before its silence means something.
+const SILENT: u64 = 20;
 
 /// An announced address.
 #[derive(Clone, Debug)]
@@ -96,6 +98,10 @@ pub(crate) struct Direction {
     /// Longest time without a DATA_ACK while data was outstanding: duration, subflow, and packet.
     pub(crate) stall: Option<(u64, u16, PacketRef)>,
     last_progress: u64,
+    /// Time without data in flight between data, s.
+    pub(crate) idle: f64,
+    /// Idle time since the last data, which may be the end, s.
+    pause: f64,
 }
 
 /// A connection as seen at one place.
@@ -134,6 +140,8 @@ impl Direction {
             blocked_by: Vec::new(),
             stall: None,
             last_progress: start,
+            idle: 0.0,
+            pause: 0.0,
         }
     }
 
@@ -331,11 +339,17 @@ impl View {
         let data = self.data_number(subflow, start, length, segment, side, index);
         let push = segment.flags.bits() & 0x8 != 0;
         let subflow = &mut flows[id];
-        let distance = subflow.distance[side];
+        let (distance, other) = (subflow.distance[side], subflow.distance[1 - side]);
         let half = &mut subflow.halves[side];
         // A retransmission needs at least most of a round trip; the rest is reordering.
         half.reordering_window = if distance > SECOND / 1000 { distance as f64 / 1e9 * 0.7 } else { 0.001 };
         let losses = half.totals.lost;
+        if distance > other
+            && start >= half.next()
+            && let Some(times) = segment.options.timestamps
+        {
+            half.measure_arrival(segment.time, times.value, length);
+        }
         let kind = half.sent(start, length, data, segment.time, segment.packet, push);
         let lost = half.totals.lost - losses;
         let next = half.next();
@@ -416,8 +430,8 @@ impl View {
             }
             let half = &subflow.halves[side];
             let Some(smoothed) = half.round_trips.smoothed else { continue };
-            // The initial window is a lower bound of the window of a subflow that lost nothing.
-            let space = half.peak().max(4 * half.segment_size());
+            // An idle subflow may send four segments, as the initial window allows more (RFC 6928).
+            let space = (half.peak() / 4).max(4 * half.segment_size());
             let is_free = half.flight() + length <= space && !half.is_in_recovery();
             if is_free && smoothed * 2.0 < own && best.is_none_or(|(_, saved)| own - smoothed > saved * 2.0) {
                 best = Some((number as u16, (own - smoothed) / 2.0));
@@ -597,6 +611,12 @@ impl View {
         let is_blocked = is_full && stream.out_of_order() * 2 > stream.flight();
         let blocking = stream.oldest().map(|(subflow, _)| subflow);
         let is_idle = stream.flight() == 0;
+        let direction = &mut self.directions[side];
+        if is_idle {
+            direction.pause += (to - from) as f64 / 1e9;
+        } else {
+            direction.idle += std::mem::take(&mut direction.pause);
+        }
         let has_nothing = is_idle || self.has_nothing_to_send(flows, side);
         for number in 0..self.subflows.len() {
             let subflow = &flows[self.subflows[number]];
@@ -610,7 +630,16 @@ impl View {
             let is_dead = half.is_outstanding()
                 && silence > 1.0_f64.max(4.0 * round_trip)
                 && (half.oldest_is_retransmitted() || subflow.ending.reset.is_some());
-            let limit = if is_dead {
+            // Far from the sender, a dead path is only silent.
+            let is_far = subflow.distance[side] > subflow.distance[1 - side];
+            let unheard = to.saturating_sub(half.last_sent) as f64 / 1e9;
+            let is_silent = is_far
+                && !has_nothing
+                && !is_full
+                && half.flight() == 0
+                && half.totals.delivered > SILENT * half.segment_size()
+                && unheard > 1.0_f64.max(8.0 * round_trip);
+            let limit = if is_dead || is_silent {
                 Limit::Dead
             } else if subflow.has_ended() {
                 continue;
