@@ -209,6 +209,8 @@ pub struct SubflowData {
     pub reordered: u64,
     /// Acknowledged bytes that were not captured.
     pub uncaptured: u64,
+    /// Short segments with the flag PSH: the application had no more data.
+    pub short_segments: u64,
     /// Least RTT.
     pub base_rtt: Option<f64>,
     /// Median RTT, weighted by data.

@@ -238,6 +238,7 @@ fn subflow_data(
         timeouts: totals.timeouts,
         reordered: totals.reordered,
         uncaptured: totals.uncaptured,
+        short_segments: totals.short_segments,
         base_rtt: milliseconds(trips.base),
         median_rtt: milliseconds(trips.distribution.quantile(0.5)),
         p95_rtt: milliseconds(trips.distribution.quantile(0.95)),

@@ -10,8 +10,14 @@ const PLATEAU: f64 = 0.6;
 /// Largest deviation from that value.
 const FLAT: f64 = 0.06;
 
+/// Least mean of the data in flight, as a share of that value. Linux wakes a writer when a third of the buffer is free.
+const MEAN: f64 = 0.75;
 /// Share of the time without any data in flight, above which an application pauses.
 const IDLE: f64 = 0.05;
+/// Share of an application that never filled a path.
+const UNKNOWN: f64 = 0.5;
+/// Share of thin data on a slow path, above which the scheduler is the first thing to change.
+const OFTEN: f64 = 0.2;
 /// Share of the potential that the application leaves unused, if its data is thin.
 const THIN: f64 = 0.25;
 
@@ -124,13 +130,7 @@ fn receive_window(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict 
     one
 }
 
-fn head_of_line(
-    case: &Case<'_>,
-    rates: &MissingRates,
-    blocking: usize,
-    seconds: f64,
-    bytes: f64,
-) -> Verdict {
+fn head_of_line(case: &Case<'_>, rates: &MissingRates, blocking: usize, seconds: f64, bytes: f64) -> Verdict {
     let direction = &case.view.directions[case.side];
     let mut one = verdict(
         "head-of-line",
@@ -159,8 +159,8 @@ fn head_of_line(
     one
 }
 
-/// How constant the data in flight is at its maximum: the value, and the share of the time there.
-fn plateau(case: &Case<'_>) -> Option<(u64, f64)> {
+/// The data in flight at which a send buffer stops the sender: it returns to this value again and again, and stays near it.
+fn plateau(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     let direction = &case.view.directions[case.side];
     let mut steps = direction.steps.clone();
     let longest = case
@@ -177,24 +177,41 @@ fn plateau(case: &Case<'_>) -> Option<(u64, f64)> {
     sorted.sort_unstable();
     let top = sorted[sorted.len() * 3 / 4];
     let near = |flight: &&u64| (**flight as f64 - top as f64).abs() <= FLAT * top as f64;
-    Some((top, flights.iter().filter(near).count() as f64 / flights.len() as f64))
+    let share = flights.iter().filter(near).count() as f64 / flights.len() as f64;
+    let mean = direction.flight_time / direction.busy.max(1e-9);
+    let window = rates.subflows.iter().map(|one| one.seconds[Limit::Window as usize]).fold(0.0, f64::max);
+    let is_full = mean > MEAN * top as f64 && direction.idle < IDLE * rates.seconds;
+    (share >= PLATEAU && is_full && window < 0.2 * rates.seconds).then_some(top)
 }
 
-/// Whether no path is full: then the sender has less to send than the paths could carry.
+/// Whether the sender has less to send than the paths could carry: short segments end its writes, or no path limits it.
 fn is_limited_by_sender(case: &Case<'_>, rates: &MissingRates) -> bool {
+    if writes_little(case) || plateau(case, rates).is_some() {
+        return true;
+    }
     let mut is_used = false;
     for (number, subflow) in case.subflows() {
         let one = &rates.subflows[number];
         if one.active <= 0.0 || subflow.is_backup() {
             continue;
         }
-        let idle = one.seconds[Limit::Application as usize] + one.seconds[Limit::Unused as usize];
-        if one.is_saturated() {
+        if one.is_limited_by_path() {
             return false;
         }
+        let idle = one.seconds[Limit::Application as usize] + one.seconds[Limit::Unused as usize];
         is_used |= one.is_flat() || idle > 0.5 * one.active;
     }
     is_used
+}
+
+/// Whether many segments are short and have the flag PSH: at each of them, the sender had no more data. With more data in
+/// its buffer, it would have sent full segments.
+fn writes_little(case: &Case<'_>) -> bool {
+    let (short, segments) = case.subflows().fold((0, 0), |(short, all), (_, one)| {
+        let totals = &one.halves[case.side].totals;
+        (short + totals.short_segments, all + totals.segments)
+    });
+    short * 20 > segments
 }
 
 /// Bytes of new data that a sender could have sent while nothing limited it but itself.
@@ -212,11 +229,9 @@ fn sender(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<Verd
     if bytes <= 0.0 {
         return None;
     }
-    let flat = plateau(case).filter(|(_, share)| *share >= PLATEAU);
-    let idle = case.view.directions[case.side].idle;
-    let one = match flat {
-        Some((top, _)) if idle < IDLE * rates.seconds => send_buffer(case, rates, top, bytes),
-        _ => application(case, rates, bytes),
+    let one = match plateau(case, rates) {
+        Some(top) => send_buffer(case, rates, top, bytes),
+        None => application(case, rates, bytes, is_sender),
     };
     Some(with_cost(one, rates, bytes))
 }
@@ -239,7 +254,11 @@ fn send_buffer(case: &Case<'_>, rates: &MissingRates, top: u64, bytes: f64) -> V
         && let (Some(first), Some((_, packet))) = (direction.first_data, case.subflow(0).handshake.third)
     {
         let most = kilobytes(direction.stream.largest_flight);
-        one.evidence.push(case.evidence(first, packet, format!("from here on, at most {most} are in flight")));
+        one.evidence.push(case.evidence(
+            first,
+            packet,
+            format!("from here on, at most {most} are in flight"),
+        ));
     }
     one.advice = vec![
         format!(
@@ -253,16 +272,20 @@ fn send_buffer(case: &Case<'_>, rates: &MissingRates, top: u64, bytes: f64) -> V
     one
 }
 
-fn application(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict {
-    let mut one = verdict(
-        "application",
-        None,
-        share(rates, bytes),
-        format!("the application on the {} sends less than the network could carry", case.sender()),
-    );
+fn application(case: &Case<'_>, rates: &MissingRates, bytes: f64, is_sender: bool) -> Verdict {
+    let mut share = share(rates, bytes);
+    let mut summary =
+        format!("the application on the {} sends less than the network could carry", case.sender());
+    if is_sender && !rates.is_measured {
+        // Paths that were never full could carry an unknown amount more; twice as much is a guess for the order only.
+        share = share.max(UNKNOWN);
+        summary += "; how much more is unknown, because no path was ever full";
+    }
+    let mut one = verdict("application", None, share, summary);
     one.evidence = case.episodes(Limit::Application, None, "windows are open, and nothing is sent");
     one.advice = vec![
-        "the network is not the limit: look at the disk, the CPU, or requests that wait for answers".to_owned(),
+        "the network is not the limit: look at the disk, the CPU, or requests that wait for answers"
+            .to_owned(),
     ];
     one
 }
@@ -305,16 +328,20 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
     let total = direction.stream.new_bytes.max(1);
     let part = counts.bytes as f64 / total as f64;
     // While paths are full, a slow one is used for its capacity.
-    let is_thin = unsent(rates, is_sender) > THIN * rates.potential();
+    let is_unknown = is_sender && !rates.is_measured;
+    let is_thin = is_unknown || unsent(rates, is_sender) > THIN * rates.potential();
+    if plateau(case, rates).is_some() {
+        return None;
+    }
     if part < 0.1 || !is_thin {
         return None;
     }
     let delay = counts.delay / counts.bytes.max(1) as f64;
-    // It costs time, not throughput; it counts as much as the data that was late.
+    // An application that sends little needs no throughput. What it lacks is the time that the slow path takes.
     let mut one = verdict(
         "scheduler",
         Some(usize::from(counts.slow)),
-        part.max(0.1),
+        if part > OFTEN { 1.0 } else { part },
         format!(
             "{:.0}% of the data was sent on a slow subflow although a faster one was free; that makes it {:.0} ms later",
             part * 100.0,

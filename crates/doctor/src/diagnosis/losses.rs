@@ -32,7 +32,7 @@ fn usual_queue(half: &Half) -> f64 {
 
 /// Whether the queue was far from full just before a loss.
 fn is_random(episode: &LossEpisode, usual: f64, base: f64) -> bool {
-    usual < SHORTEST_QUEUE.max(0.1 * base) || episode.queueing < EMPTY * usual
+    episode.queueing < (EMPTY * usual).max(SHORTEST_QUEUE).max(0.1 * base)
 }
 
 fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdict> {
@@ -66,7 +66,7 @@ fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdic
             )
         })
         .collect();
-    let mut found = match policer::find(case, number) {
+    let mut found = match policer::find(case, number).filter(|_| part > 0.5) {
         Some(Policer { rate: tokens, .. }) => {
             let mut one = verdict(
                 "policer",

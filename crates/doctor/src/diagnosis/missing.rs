@@ -11,6 +11,9 @@ const FILLED: f64 = 0.9;
 /// Steps are at least this long, s, and two RTTs: a shorter one may end between two bursts.
 const STEP: f64 = 0.1;
 
+/// Share of a step in which the window is full, above which the window limits the whole step.
+const WINDOW: f32 = 0.2;
+
 /// The rates that limits cost one subflow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubflowRates {
@@ -29,9 +32,11 @@ pub(crate) struct SubflowRates {
 }
 
 impl SubflowRates {
-    /// Whether the path itself limits the subflow: its data fills the path, or is lost.
-    pub(crate) fn is_saturated(&self) -> bool {
-        self.active > 0.0 && self.filled + self.seconds[Limit::Loss as usize] > 0.5 * self.active
+    /// Whether the path itself limits the subflow: it loses data again and again, or its window still grows.
+    pub(crate) fn is_limited_by_path(&self) -> bool {
+        let [early, late] = self.growth;
+        let grows = self.seconds[Limit::Growth as usize] > 0.5 * self.active && late >= 1.15 * early;
+        self.seconds[Limit::Loss as usize] > 0.5 * self.active || grows && self.filled > 0.5 * self.active
     }
 
     /// Whether its window neither grows nor loses data, so that something else limits it.
@@ -49,6 +54,8 @@ pub(crate) struct MissingRates {
     pub(crate) seconds: f64,
     /// Data acknowledged, bytes.
     pub(crate) bytes: f64,
+    /// Whether the capacity of any path is known.
+    pub(crate) is_measured: bool,
 }
 
 impl MissingRates {
@@ -58,19 +65,27 @@ impl MissingRates {
         let start = direction.first_data.unwrap_or(view.started);
         let end = view.subflows.iter().map(|&id| flows[id].halves[side].last_progress).max().unwrap_or(start);
         let seconds = end.max(direction.last_data).saturating_sub(start) as f64 / 1e9;
-        let known: Vec<Option<f64>> =
-            view.subflows.iter().map(|&id| flows[id].halves[side].capacity()).collect();
-        let measured: Vec<f64> = known.iter().flatten().copied().collect();
+        // A path that was never full could carry more than it did: at least as much as the others on average.
+        let halves = || view.subflows.iter().map(|&id| &flows[id].halves[side]);
+        let measured: Vec<f64> =
+            halves().filter(|half| half.has_measured_capacity()).filter_map(|half| half.capacity()).collect();
         let assumed =
             if measured.is_empty() { 0.0 } else { measured.iter().sum::<f64>() / measured.len() as f64 };
         let subflows = view
             .subflows
             .iter()
-            .zip(known)
-            .map(|(&id, known)| one(&flows[id], side, known, assumed))
+            .map(|&id| {
+                let half = &flows[id].halves[side];
+                let capacity = match half.capacity() {
+                    Some(known) if half.has_measured_capacity() => known,
+                    Some(least) => least.max(assumed),
+                    None => assumed,
+                };
+                one(&flows[id], side, capacity)
+            })
             .collect();
         let bytes: u64 = direction.stream.new_bytes;
-        Self { subflows, seconds: seconds.max(1e-3), bytes: bytes as f64 }
+        Self { subflows, seconds: seconds.max(1e-3), bytes: bytes as f64, is_measured: !measured.is_empty() }
     }
 
     /// Bytes that a limit cost all subflows.
@@ -94,9 +109,8 @@ impl MissingRates {
     }
 }
 
-fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> SubflowRates {
+fn one(subflow: &Subflow, side: usize, capacity: f64) -> SubflowRates {
     let half = &subflow.halves[side];
-    let capacity = known.unwrap_or(assumed);
     let base = half.round_trips.base.unwrap_or(0.0);
     let mut series = subflow.steps[side].clone();
     let least = STEP.max(2.0 * half.round_trips.smoothed.unwrap_or(0.0));
@@ -119,8 +133,14 @@ fn one(subflow: &Subflow, side: usize, known: Option<f64>, assumed: f64) -> Subf
         if f64::from(step.limits[Limit::Growth as usize]) > 0.5 * active {
             growing.push(f64::from(step.flight) / active);
         }
+        let mut limits = step.limits;
+        let full = limits[Limit::Window as usize] + limits[Limit::HeadOfLine as usize];
+        if full > WINDOW * step.limits.iter().sum::<f32>() {
+            // A window that is full every few ms also decides what is sent in between.
+            limits[Limit::Window as usize] += std::mem::take(&mut limits[Limit::Unused as usize]);
+        }
         for limit in Limit::ALL {
-            let share = f64::from(step.limits[limit as usize]) / active;
+            let share = f64::from(limits[limit as usize]) / active;
             rates.seconds[limit as usize] += share * active;
             let is_silent = matches!(limit, Limit::Dead | Limit::Backup | Limit::Unused);
             if fills && !is_silent {

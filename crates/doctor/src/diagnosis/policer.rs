@@ -15,8 +15,12 @@ pub(super) struct Policer {
 
 /// Loss episodes that a judgement needs.
 const LEAST: usize = 6;
-/// Root mean square of the tokens at losses, as a share of the range of tokens at other times.
-const EMPTY: f64 = 0.2;
+/// Standard deviation of the tokens at losses, as a share of the most tokens at other times.
+const EMPTY: f64 = 0.28;
+/// Least burst that passes, in segments: a full link has no tokens to spare.
+const BURST: f64 = 5.0;
+/// Rate of a policer as a share of that of the link, at most.
+const BELOW: f64 = 0.85;
 
 /// A policer on the path of a subflow.
 pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
@@ -27,8 +31,12 @@ pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
         return None;
     }
     // The first loss ends slow start, which may have used a full bucket of another size.
-    let points: Vec<(f64, f64)> =
-        losses.iter().skip(1).filter(|loss| !loss.by_timer).map(|loss| (case.at(loss.time), loss.position as f64)).collect();
+    let points: Vec<(f64, f64)> = losses
+        .iter()
+        .skip(1)
+        .filter(|loss| !loss.by_timer)
+        .map(|loss| (case.at(loss.time), loss.position as f64))
+        .collect();
     if points.len() < LEAST {
         return None;
     }
@@ -52,7 +60,9 @@ pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
     let base = half.round_trips.base.unwrap_or(0.0);
     let grew = half.round_trips.distribution.quantile(0.5).unwrap_or(base) - base;
     let is_queued = grew > 0.5 * base && grew > 0.01;
-    (most > 0.0 && spread < EMPTY * most && !is_queued).then_some(Policer { rate })
+    let has_burst = most > BURST * half.segment_size() as f64;
+    let is_below = half.capacity().is_some_and(|capacity| rate < BELOW * capacity);
+    (has_burst && spread < EMPTY * most && is_below && !is_queued).then_some(Policer { rate })
 }
 
 /// Slope of the line through points, by least squares.

@@ -42,9 +42,17 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
     }
     root_causes(&mut found);
     found.retain(|one| one.share >= LEAST_SHARE || one.name == "plain-tcp");
+    paths_that_would_not_help(&mut found);
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
-    if found.iter().all(|one| one.name == "plain-tcp") {
-        found.insert(0, unsure.unwrap_or_else(|| healthy(case, rates)));
+    if let Some(unsure) = unsure
+        && found.iter().all(|one| {
+            matches!(one.name.as_str(), "plain-tcp" | "one-subflow" | "backup" | "add-addr-unanswered")
+        })
+    {
+        // What little was sent needed no further path.
+        found.insert(0, unsure);
+    } else if found.iter().all(|one| one.name == "plain-tcp") {
+        found.insert(0, healthy(case, rates));
     }
     found
 }
@@ -55,6 +63,28 @@ fn root_causes(found: &mut [Verdict]) {
     let Some((subflow, share)) = blocked else { return };
     for one in found.iter_mut().filter(|one| one.name == "bufferbloat" && one.subflow == subflow) {
         one.share = one.share.max(share + 0.01);
+    }
+}
+
+/// Names of verdicts about paths that are missing.
+const MISSING_PATHS: [&str; 7] = [
+    "fallback",
+    "join-stripped",
+    "join-unanswered",
+    "join-refused",
+    "add-addr-unanswered",
+    "one-subflow",
+    "backup",
+];
+
+/// A sender that does not fill the paths it has would not fill another one.
+fn paths_that_would_not_help(found: &mut [Verdict]) {
+    let sender = found.iter().filter(|one| matches!(one.name.as_str(), "application" | "send-buffer"));
+    let Some(share) = sender.map(|one| one.share).max_by(f64::total_cmp).filter(|share| *share > 0.15) else {
+        return;
+    };
+    for one in found.iter_mut().filter(|one| MISSING_PATHS.contains(&one.name.as_str())) {
+        one.share = one.share.min(0.9 * share);
     }
 }
 

@@ -209,6 +209,8 @@ fn failed_joins(case: &Case<'_>) -> Vec<Verdict> {
         let (Request::Join(_), Some((time, syn))) = (handshake.request, handshake.syn) else { continue };
         let path = format!("{} to {}", subflow.ends[0].ip(), subflow.ends[1]);
         let mut verdict = match handshake.syn_ack {
+            // Other options were dropped by the capture, not by the peer.
+            None if case.view.directions.iter().all(|one| one.stream.new_bytes == 0) => continue,
             None if subflow.ending.reset.is_some_and(|(side, ..)| side != subflow.opener) => {
                 refused(case, number, &path, share)
             }
@@ -299,7 +301,9 @@ fn unconfirmed(
                 ),
             );
             one.evidence.push(case.evidence(reset_time, reset, "RST after the SYN/ACK"));
-            one.advice = vec!["another port may pass the middlebox; a tunnel (WireGuard) hides TCP options".to_owned()];
+            one.advice = vec![
+                "another port may pass the middlebox; a tunnel (WireGuard) hides TCP options".to_owned(),
+            ];
             one
         }
         (None, None) if case.view.last_seen.saturating_sub(time) > 1_000_000_000 => {
@@ -307,9 +311,12 @@ fn unconfirmed(
                 "join-unanswered",
                 Some(number),
                 share,
-                format!("the SYN/ACK to the join from {opener} got no answer: packets to this address are lost"),
+                format!(
+                    "the SYN/ACK to the join from {opener} got no answer: packets to this address are lost"
+                ),
             );
-            one.advice = vec![format!("traceroute or ping to {opener}; look for a firewall or a wrong route")];
+            one.advice =
+                vec![format!("traceroute or ping to {opener}; look for a firewall or a wrong route")];
             one
         }
         _ => return None,

@@ -161,6 +161,8 @@ pub(crate) struct Half {
     arrival: Option<(u64, u32)>,
     pub(crate) losses: Vec<LossEpisode>,
     pub(crate) loss_episodes: u64,
+    /// Time of the last loss episode, ns, and the data in flight before it, bytes.
+    last_loss: Option<(u64, u64)>,
     /// Time of the last acknowledgement that arrived, and of the last data sent, ns.
     pub(crate) last_progress: u64,
     pub(crate) last_sent: u64,
@@ -198,6 +200,7 @@ impl Default for Half {
             arrival: None,
             losses: Vec::new(),
             loss_episodes: 0,
+            last_loss: None,
             last_progress: 0,
             last_sent: 0,
             reordering_window: 0.0,
@@ -266,6 +269,16 @@ impl Half {
     /// Whether the oldest data was sent more than once.
     pub(crate) fn oldest_is_retransmitted(&self) -> bool {
         self.sent.iter().find(|one| !one.sacked).is_some_and(|one| one.transmissions > 1 || one.is_hole)
+    }
+
+    /// Whether the last loss still keeps the congestion window small. Reno needs a round trip for each segment of half of
+    /// the window (RFC 5681), and coupled controllers longer; this allows twice that.
+    pub(crate) fn is_after_loss(&self, now: u64) -> bool {
+        let Some(last) = self.last_loss else { return false };
+        let (time, flight) = last;
+        let round_trip = self.round_trips.smoothed.unwrap_or(0.3);
+        let horizon = (flight / self.segment_size() + 10) as f64 * round_trip;
+        (now.saturating_sub(time) as f64) < horizon * 1e9
     }
 
     /// Whether a loss is being repaired.
@@ -448,6 +461,7 @@ impl Half {
         if start >= self.recovery_point {
             self.recovery_point = self.next;
             self.loss_episodes += 1;
+            self.last_loss = Some((time, self.peak));
             if self.losses.len() < MOST_LOSSES {
                 self.losses.push(LossEpisode {
                     time,
@@ -664,9 +678,19 @@ impl Half {
         }
     }
 
+    /// Whether the rate of the path is known: segments were sent faster than the path carries them.
+    pub(crate) fn has_measured_capacity(&self) -> bool {
+        let trips = &self.round_trips;
+        let queueing =
+            trips.distribution.quantile(0.5).zip(trips.base).map_or(0.0, |(median, base)| median - base);
+        let base = trips.base.unwrap_or(0.0);
+        self.pair_rates.total() >= 8.0 * self.segment_size() as f64 || queueing > 0.002 + base / 10.0
+    }
+
     /// The rate of the path while it was busy, bytes/s; None if too little was acknowledged.
     pub(crate) fn capacity(&self) -> Option<f64> {
-        let enough = |rates: &Histogram, segments: f64| rates.total() >= segments * self.segment_size() as f64;
+        let enough =
+            |rates: &Histogram, segments: f64| rates.total() >= segments * self.segment_size() as f64;
         let trains = enough(&self.train_rates, 20.0).then(|| self.train_rates.quantile(0.75)).flatten();
         let pairs = enough(&self.pair_rates, 8.0).then(|| self.pair_rates.quantile(0.5)).flatten();
         trains.into_iter().chain(pairs).reduce(f64::max)

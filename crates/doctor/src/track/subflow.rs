@@ -109,7 +109,7 @@ pub(crate) struct Subflow {
     pub(crate) handshake: Handshake,
     pub(crate) ending: Ending,
     /// Round trip between the capture and each side, ns.
-    pub(crate) distance: [u64; 2],
+    known_distance: [Option<u64>; 2],
     probes: [Option<Probe>; 2],
     /// The last timestamp of each side.
     last_value: [Option<u32>; 2],
@@ -148,7 +148,7 @@ impl Subflow {
             steps: [series.clone(), series],
             handshake: Handshake::default(),
             ending: Ending::default(),
-            distance: [0; 2],
+            known_distance: [None; 2],
             probes: [None; 2],
             last_value: [None; 2],
             waiting: [VecDeque::new(), VecDeque::new()],
@@ -173,7 +173,7 @@ impl Subflow {
         self.ends.swap(0, 1);
         self.halves.swap(0, 1);
         self.steps.swap(0, 1);
-        self.distance.swap(0, 1);
+        self.known_distance.swap(0, 1);
         self.probes.swap(0, 1);
         self.last_value.swap(0, 1);
         self.waiting.swap(0, 1);
@@ -323,8 +323,8 @@ impl Subflow {
     }
 
     fn note_distance(&mut self, side: usize, round_trip: u64) {
-        let known = self.distance[side];
-        self.distance[side] = if known == 0 { round_trip } else { known.min(round_trip) };
+        let known = self.known_distance[side];
+        self.known_distance[side] = Some(known.map_or(round_trip, |known| known.min(round_trip)));
     }
 
     /// Takes the timestamps of a segment from `side`; returns a round trip from the capture to `side` and back, ns.
@@ -348,13 +348,18 @@ impl Subflow {
             return None;
         }
         let round_trip = segment.time.saturating_sub(awaited.time);
-        self.note_distance(side, round_trip.max(1));
+        self.note_distance(side, round_trip);
         Some(round_trip)
+    }
+
+    /// Round trip between the capture and a side, ns; 0 while it is unknown.
+    pub(crate) fn distance(&self, side: usize) -> u64 {
+        self.known_distance[side].unwrap_or(0)
     }
 
     /// The place of the capture, from the round trips to both ends.
     pub(crate) fn place(&self) -> Place {
-        let (opener, listener) = (self.distance[self.opener], self.distance[1 - self.opener]);
+        let (opener, listener) = (self.distance(self.opener), self.distance(1 - self.opener));
         let total = opener + listener;
         if total == 0 {
             Place::Unknown
@@ -369,7 +374,7 @@ impl Subflow {
 
     /// Queues a segment that acknowledges data of `side`, until it arrives there.
     pub(crate) fn delay(&mut self, side: usize, segment: SeenSegment) {
-        let due = segment.time + self.distance[side];
+        let due = segment.time + self.distance(side);
         let queue = &mut self.waiting[side];
         if queue.len() < MOST_WAITING {
             // A shorter distance must not change the order.

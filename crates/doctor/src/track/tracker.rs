@@ -206,7 +206,7 @@ impl Tracker {
         let sender = 1 - side;
         let subflow = &mut self.subflows[id];
         const NEAR: u64 = 200_000;
-        if subflow.distance[sender] > NEAR {
+        if subflow.distance(sender) > NEAR {
             subflow.delay(sender, segment);
         } else {
             self.views[view].take_acknowledgement(&mut self.subflows, id, &segment, sender, time);
@@ -216,14 +216,13 @@ impl Tracker {
     /// Uses the echo of a timestamp as RTT where the capture is far from the sender of the data.
     fn take_echo(&mut self, id: usize, side: usize, echo: Option<u64>, segment: &SeenSegment) {
         let subflow = &mut self.subflows[id];
-        let [opener, listener] = subflow.distance;
-        let is_far = subflow.distance[side] * 2 > opener + listener;
+        let other = subflow.distance(1 - side);
+        let is_far = subflow.distance(side) > other;
         let Some(round_trip) = echo.filter(|_| is_far) else { return };
         let half = &mut subflow.halves[side];
         if half.credit() > 3 * half.segment_size() || half.is_in_recovery() {
             return;
         }
-        let other = subflow.distance[1 - side];
         let sample = (round_trip + other) as f64 / 1e9;
         half.echoed(sample, segment.time, segment.packet);
         let step = subflow.steps[side].at(segment.time);

@@ -100,6 +100,9 @@ pub(crate) struct Direction {
     last_progress: u64,
     /// Time without data in flight between data, s.
     pub(crate) idle: f64,
+    /// Integral of the data in flight over the time with data in flight, bytes × s, and that time, s.
+    pub(crate) flight_time: f64,
+    pub(crate) busy: f64,
     /// Idle time since the last data, which may be the end, s.
     pause: f64,
 }
@@ -141,6 +144,8 @@ impl Direction {
             stall: None,
             last_progress: start,
             idle: 0.0,
+            flight_time: 0.0,
+            busy: 0.0,
             pause: 0.0,
         }
     }
@@ -339,7 +344,7 @@ impl View {
         let data = self.data_number(subflow, start, length, segment, side, index);
         let push = segment.flags.bits() & 0x8 != 0;
         let subflow = &mut flows[id];
-        let (distance, other) = (subflow.distance[side], subflow.distance[1 - side]);
+        let (distance, other) = (subflow.distance(side), subflow.distance(1 - side));
         let half = &mut subflow.halves[side];
         // A retransmission needs at least most of a round trip; the rest is reordering.
         half.reordering_window = if distance > SECOND / 1000 { distance as f64 / 1e9 * 0.7 } else { 0.001 };
@@ -607,17 +612,27 @@ impl View {
     fn account(&mut self, flows: &mut [Subflow], side: usize, from: u64, to: u64) {
         let stream = &self.directions[side].stream;
         let size = self.subflows.first().map_or(1400, |&id| flows[id].halves[side].segment_size());
-        let is_full = stream.window_left().is_some_and(|left| left < size) && stream.flight() > 0;
+        let is_full = stream.window_left().is_some_and(|left| left < 2 * size) && stream.flight() > 0;
         let is_blocked = is_full && stream.out_of_order() * 2 > stream.flight();
         let blocking = stream.oldest().map(|(subflow, _)| subflow);
         let is_idle = stream.flight() == 0;
         let direction = &mut self.directions[side];
+        let seconds = (to - from) as f64 / 1e9;
         if is_idle {
-            direction.pause += (to - from) as f64 / 1e9;
+            direction.pause += seconds;
         } else {
+            direction.busy += seconds;
+            direction.flight_time += seconds * direction.stream.flight() as f64;
             direction.idle += std::mem::take(&mut direction.pause);
         }
-        let has_nothing = is_idle || self.has_nothing_to_send(flows, side);
+        // Data is missing for longer than a repair takes: the sender waits for a timeout, not for its application.
+        let longest = self
+            .subflows
+            .iter()
+            .filter_map(|&id| flows[id].halves[side].round_trips.smoothed)
+            .fold(0.1, f64::max);
+        let stalled = to.saturating_sub(self.directions[side].last_progress) as f64 / 1e9 > 2.0 * longest;
+        let has_nothing = is_idle || !stalled && self.has_nothing_to_send(flows, side, to);
         for number in 0..self.subflows.len() {
             let subflow = &flows[self.subflows[number]];
             let half = &subflow.halves[side];
@@ -631,7 +646,7 @@ impl View {
                 && silence > 1.0_f64.max(4.0 * round_trip)
                 && (half.oldest_is_retransmitted() || subflow.ending.reset.is_some());
             // Far from the sender, a dead path is only silent.
-            let is_far = subflow.distance[side] > subflow.distance[1 - side];
+            let is_far = subflow.distance(side) > subflow.distance(1 - side);
             let unheard = to.saturating_sub(half.last_sent) as f64 / 1e9;
             let is_silent = is_far
                 && !has_nothing
@@ -651,9 +666,11 @@ impl View {
                 Limit::Window
             } else if has_nothing {
                 Limit::Application
+            } else if stalled {
+                Limit::Loss
             } else if half.flight() == 0 && !half.is_in_recovery() || half.credit() > half.peak() / 2 {
                 Limit::Unused
-            } else if half.loss_episodes > 0 {
+            } else if half.is_after_loss(to) {
                 Limit::Loss
             } else {
                 Limit::Growth
@@ -678,7 +695,7 @@ impl View {
     }
 
     /// Whether every usable subflow has space, so that the sender has nothing to send.
-    fn has_nothing_to_send(&self, flows: &[Subflow], side: usize) -> bool {
+    fn has_nothing_to_send(&self, flows: &[Subflow], side: usize, to: u64) -> bool {
         let mut has_space = false;
         for &id in &self.subflows {
             let subflow = &flows[id];
@@ -694,7 +711,7 @@ impl View {
                 continue;
             }
             // After a loss, TCP may gather a third of a window before it sends; otherwise two segments.
-            let slack = if half.loss_episodes > 0 { half.peak() * 2 / 5 } else { 2 * half.segment_size() };
+            let slack = if half.is_after_loss(to) { half.peak() * 2 / 5 } else { 2 * half.segment_size() };
             if half.credit() <= slack {
                 return false;
             }
