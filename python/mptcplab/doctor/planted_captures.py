@@ -16,7 +16,7 @@ from typing import Any
 from mptcplab.doctor import planted_hosts as hosts
 from mptcplab.doctor import planted_paths as paths
 from mptcplab.doctor.cut_captures import Cut, cut
-from mptcplab.doctor.planted_networks import BOTH, Cause, Draw, Plan, Planter, Site, Summary, limited, path_of, plan
+from mptcplab.doctor.planted_networks import BOTH, Cause, Draw, Plan, Planter, Site, Summary, path_of, plan
 from mptcplab.scenario.definition import Scenario
 
 COSTS = 0.1
@@ -214,7 +214,6 @@ def _pair(kinds: tuple[str, str]) -> Attempt:
 def _planted(draw: Draw, number: int, kind: str, made: Plan, causes: Sequence[Cause]) -> Case | None:
     """The case with these causes, or None if they have no effect."""
     given = draw.choice([one for one in BOTH if all(one in cause.hosts for cause in causes)])
-    limited(made)
     bad = _with(made, causes)
     without, flow = _run(made.scenario()), _run(bad.scenario())
     # A thin application uses little of the rate in both runs.
@@ -228,6 +227,7 @@ def _planted(draw: Draw, number: int, kind: str, made: Plan, causes: Sequence[Ca
     expected = frozenset(cause.verdict for cause in causes)
     if len(causes) > 1:
         expected = _clearer(made, causes, flow)
+    expected = expected.union(*(cause.also(flow) for cause in causes if cause.verdict in expected))
     subjects = [cause.subject for cause in causes if cause.verdict in expected and cause.subject]
     return Case(
         number,
@@ -266,7 +266,6 @@ def _healthy(draw: Draw, number: int) -> Case | None:
     """A bulk flow that fills all paths."""
     made = plan(draw)
     given = draw.choice(BOTH)
-    limited(made)
     flow = _run(made.scenario())
     shares = [
         path_of(flow, name)["bytes_acked"] * 8 / (one.rate * PAYLOAD * made.duration)

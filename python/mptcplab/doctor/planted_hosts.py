@@ -28,21 +28,25 @@ def receive_window(site: Site) -> Cause:
     similar_trips(site.draw, site.plan)
     # Linux counts the memory of packets, and offers about half of it as the window.
     share = site.draw.between(0.12, 0.5) * (2 if site.plan.is_linux else 1)
+    tuned = site.plan.is_linux and site.draw.chance(0.5)
 
     def apply(plan: Plan) -> None:
-        plan.flow |= {"rcvbuf": size(need(plan) * share), "autotuning": False}
+        plan.flow |= {"rcvbuf": size(need(plan) * share), "autotuning": tuned}
 
-    return Cause("receive-window", None, apply, shows=lambda flow: _dominates(flow, "receive_window"))
+    return Cause("receive-window", None, apply, shows=_has_full_window, also=lambda flow: _also(flow, "receive-window"))
 
 
 def send_buffer(site: Site) -> Cause:
     """A send buffer below the bandwidth-delay product of all paths."""
     share = site.draw.between(0.12, 0.5) * (1.5 if site.plan.is_linux else 1)
+    tuned = site.plan.is_linux and site.draw.chance(0.5)
 
     def apply(plan: Plan) -> None:
-        plan.flow |= {"sndbuf": size(need(plan) * share), "autotuning": False}
+        plan.flow |= {"sndbuf": size(need(plan) * share), "autotuning": tuned}
 
-    return Cause("send-buffer", None, apply, shows=lambda flow: _dominates(flow, "send_buffer"))
+    # Linux fills the queue of a subflow with the buffer, and then its congestion window is the limit.
+    shows = _any if site.plan.is_linux else lambda flow: limit(flow, "send_buffer") >= 0.2
+    return Cause("send-buffer", None, apply, shows=shows, also=lambda flow: _also(flow, "send-buffer"))
 
 
 def head_of_line(site: Site) -> Cause:
@@ -53,12 +57,14 @@ def head_of_line(site: Site) -> Cause:
     trip = max(one.rtt * (1 + one.queue) for one in site.plan.lines.values())
     slow = site.plan.lines[site.path]
     slow.rate = fast * site.draw.uniform(0.2, 0.5)
-    delay = site.draw.uniform(0.25, 1.2)
-    if site.draw.chance(0.3):
-        slow.rtt, slow.queue = delay, site.draw.uniform(0.3, 0.8)
-    else:
-        slow.rtt = site.draw.between(20e-3, 120e-3)
-        slow.queue = delay / slow.rtt
+    match site.draw.choice(("distant", "queue", "stalls")):
+        case "distant":
+            slow.rtt, slow.queue = site.draw.uniform(0.2, 0.7), site.draw.uniform(0.3, 0.8)
+        case "queue":
+            slow.rtt = site.draw.between(20e-3, 120e-3)
+            slow.queue = site.draw.uniform(0.2, 0.35) / slow.rtt
+        case _:
+            site.plan.events += _stalls(site)
     if not site.plan.is_linux:
         site.plan.flow |= {
             "scheduler": site.draw.choice(("minrtt", "roundrobin")),
@@ -72,7 +78,25 @@ def head_of_line(site: Site) -> Cause:
     def apply(plan: Plan) -> None:
         plan.flow |= {"rcvbuf": size(max(buffer, 64e3)), "autotuning": False}
 
-    return Cause("head-of-line", site.path, apply, shows=lambda flow: _dominates(flow, "head_of_line"))
+    return Cause(
+        "head-of-line",
+        site.path,
+        apply,
+        shows=lambda flow: limit(flow, "head_of_line") >= max(0.2, limit(flow, "receive_window")),
+        also=lambda flow: _also(flow, "head-of-line"),
+    )
+
+
+def _stalls(site: Site) -> list[dict[str, Any]]:
+    """Events that lower the rate of the path for some 100 ms, again and again, as a radio link does."""
+    full = site.plan.lines[site.path].rate
+    events, at = [], site.draw.uniform(1, 2)
+    while at < site.plan.duration - 1:
+        end = at + site.draw.uniform(0.3, 0.8)
+        for when, rate in ((at, 100e3), (end, full)):
+            events.append({"at": f"{when:.2f}s", "path": site.path, "set": {"rate": bits(rate)}})
+        at = end + site.draw.uniform(0.5, 1.5)
+    return events
 
 
 def reinjection(site: Site) -> Cause:
@@ -142,11 +166,15 @@ def application(site: Site) -> Cause:
     return Cause("application", None, apply, shows=lambda flow: limit(flow, "application") > 0.2)
 
 
-def _dominates(flow: Summary, name: str) -> bool:
-    """Whether this limit lasts longer than the other limits by buffers, and for at least 20% of the time."""
-    mine = limit(flow, name)
-    others = (limit(flow, other) for other in ("receive_window", "send_buffer", "head_of_line") if other != name)
-    return mine >= 0.2 and mine > 2 * max(others)
+def _has_full_window(flow: Summary) -> bool:
+    return limit(flow, "receive_window") + limit(flow, "head_of_line") >= 0.2
+
+
+def _also(flow: Summary, verdict: str) -> frozenset[str]:
+    """Verdicts whose buffer limits the connection for at least half as long as the buffer of `verdict`."""
+    times = {name: limit(flow, name.replace("-", "_")) for name in ("receive-window", "head-of-line", "send-buffer")}
+    least = max(0.2, times[verdict] / 2)
+    return frozenset(name for name, time in times.items() if time >= least)
 
 
 def _carries_nothing(at: str) -> Any:

@@ -22,6 +22,8 @@ Summary = Mapping[str, Any]
 
 RATES, TRIPS, QUEUES = (2e6, 60e6), (8e-3, 150e-3), (0.7, 3.0)
 """Ranges of link rates in bit/s, RTTs in seconds, and queues in bandwidth-delay products."""
+MAX_QUEUE_DELAY = 0.2
+"""Delay of a full queue in seconds, so that only the cause `bufferbloat` has queues of 0.5 s."""
 DURATIONS = (6.0, 15.0)
 NAMES = ("wifi", "lte", "dsl")
 MIN_SHARE = 0.15
@@ -88,7 +90,7 @@ class Plan:
     events: list[dict[str, Any]] = field(default_factory=list)
     middleboxes: dict[str, dict[str, Any]] = field(default_factory=dict)
     server_addresses: bool = False
-    """Whether the server has one address for each path, not one for all paths."""
+    """Whether the server has one address for each path, and the client one interface for all paths."""
 
     @property
     def rate(self) -> float:
@@ -117,7 +119,10 @@ class Plan:
         if self.server_addresses:
             # A host that opens a connection has one address for each link.
             flows["other"] = {"from": "server", "to": "client", "transport": "tcp", "bytes": "1B", "start": "100ms"}
-            network = {"links": {name: {"ends": ["client", "server"]} | table for name, table in tables.items()}}
+            links = {name: {"ends": ["router", "server"]} | table for name, table in tables.items()}
+            access = {"ends": ["client", "router"], "rate": bits(4 * self.rate), "rtt": "1ms", "queue": "1000p"}
+            network = {"links": {"access": access} | links}
+            del flows["flow"]["paths"]
         return Scenario(
             name="planted",
             duration=f"{self.duration:.2f}s",
@@ -142,6 +147,8 @@ class Cause:
     """Whether the cause must reduce the goodput."""
     shows: Callable[[Summary], bool] = lambda _: True
     """Whether the run has the effect of the cause, according to the simulator."""
+    also: Callable[[Summary], frozenset[str]] = lambda _: frozenset()
+    """Other verdicts that are right too, because the cause has two effects of similar size."""
 
 
 @dataclass
@@ -175,8 +182,9 @@ def line(
     trips: tuple[float, float] = TRIPS,
     queues: tuple[float, float] = QUEUES,
 ) -> Line:
-    """A path with values from these ranges."""
-    return Line(draw.between(*rates), draw.between(*trips), draw.between(*queues))
+    """A path with values from these ranges. Its queue delays packets by at most `MAX_QUEUE_DELAY` or 0.7 RTT."""
+    rate, rtt = draw.between(*rates), draw.between(*trips)
+    return Line(rate, rtt, min(draw.between(*queues), max(0.7, MAX_QUEUE_DELAY / rtt)))
 
 
 def plan(draw: Draw, *, count: int | None = None) -> Plan:
@@ -197,13 +205,8 @@ def plan(draw: Draw, *, count: int | None = None) -> Plan:
         flow |= {"stack": "linux", "autotuning": True}
         if draw.chance(0.5):
             flow["congestion"] = "cubic"
-    return Plan(lines, flow, draw.uniform(*DURATIONS))
-
-
-def limited(made: Plan) -> None:
-    """Shortens the run so that captures stay small, but not below the minimum duration."""
-    longest = CAPTURED_BYTES * 8 / made.rate
-    made.duration = max(DURATIONS[0], min(made.duration, longest))
+    longest = CAPTURED_BYTES * 8 / sum(one.rate for one in lines.values())
+    return Plan(lines, flow, max(DURATIONS[0], min(draw.uniform(*DURATIONS), longest)))
 
 
 def need(made: Plan) -> float:

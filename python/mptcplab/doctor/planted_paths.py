@@ -125,7 +125,7 @@ def add_addr_unanswered(site: Site) -> Cause:
     def apply(plan: Plan) -> None:
         plan.flow["path_manager"] = dict(plan.flow["path_manager"]) | closed
 
-    return Cause("add-addr-unanswered", None, apply, shows=lambda flow: len(flow["paths"]) == 1)
+    return Cause("add-addr-unanswered", None, apply, shows=_has_one_subflow)
 
 
 def one_subflow(site: Site) -> Cause:
@@ -142,7 +142,7 @@ def one_subflow(site: Site) -> Cause:
             case _:
                 plan.flow["paths"] = [first]
 
-    return Cause("one-subflow", None, apply, shows=lambda flow: len(flow["paths"]) == 1)
+    return Cause("one-subflow", None, apply, shows=_has_one_subflow)
 
 
 def backup(site: Site) -> Cause:
@@ -220,6 +220,10 @@ def bufferbloat(site: Site) -> Cause:
     return Cause(
         "bufferbloat", site.path, apply, must_cost=False, shows=lambda flow: _queue_delay(flow, site.path) >= 0.4
     )
+
+
+def _has_one_subflow(flow: Summary) -> bool:
+    return sum(int(path["subflows"]) for path in flow["paths"]) == 1
 
 
 def _unused(flow: Summary, at: str) -> bool:
