@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     (
         "Simulate a scenario",
-        ("example", "page", "run", "why", "sweep", "survey", "udp-interference", "convert-trace", "schema"),
+        ("example", "page", "run", "why", "predict", "sweep", "survey", "udp-interference", "convert-trace", "schema"),
     ),
     ("Look at results", ("plot", "cdf", "analyse", "events", "link-stats", "select", "merge", "group")),
     ("Reproduce published studies", ("list", "study", "reproduce")),
