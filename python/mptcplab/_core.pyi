@@ -1,7 +1,7 @@
 """Types of the compiled core; stubtest checks them."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import ClassVar, Final, NotRequired, TypeAlias, TypedDict, final, type_check_only
@@ -13,6 +13,7 @@ from typing_extensions import Buffer
 __version__: Final[str]
 __all__ = [
     "Batch",
+    "CapturedSegments",
     "CongestionPath",
     "CongestionView",
     "Results",
@@ -22,9 +23,11 @@ __all__ = [
     "SendView",
     "Simulation",
     "__version__",
+    "capture_report_schema",
     "describe",
     "event_fields",
     "event_kinds",
+    "examine_captures",
     "finding_text",
     "findings",
     "is_healthy",
@@ -715,3 +718,16 @@ def run(
     captures: str | PathLike[str] | None = None,
     trace: tuple[list[str], float, float] | None = None,
 ) -> Results: ...
+
+def examine_captures(
+    files: Sequence[str | PathLike[str]],
+    host: str | None = None,
+    progress: Callable[[int], bool] | None = None,
+) -> str: ...
+def capture_report_schema() -> str: ...
+@final
+class CapturedSegments:
+    def __new__(cls, files: Sequence[str | PathLike[str]]) -> CapturedSegments: ...
+    def next_batch(self, rows: int = 65536) -> dict[str, NDArray[np.uint64]] | None: ...
+    @property
+    def flows(self) -> list[tuple[str, str]]: ...

@@ -35,6 +35,14 @@ pub struct Report {
     pub omitted_connections: usize,
 }
 
+impl Report {
+    /// The report as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// Whether a connection uses MPTCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod captures;
 #[cfg(target_os = "linux")]
 mod emulator;
 mod events;
@@ -50,6 +51,9 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::nearest_word, module)?)?;
+    module.add_class::<captures::CapturedSegments>()?;
+    module.add_function(wrap_pyfunction!(captures::examine_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::capture_report_schema, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<policies::SendView>()?;
     module.add_class::<policies::SendPath>()?;

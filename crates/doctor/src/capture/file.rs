@@ -77,7 +77,7 @@ struct Interface {
 pub struct CaptureFile {
     path: PathBuf,
     file: u16,
-    reader: Box<dyn PcapReaderIterator>,
+    reader: Box<dyn PcapReaderIterator + Send>,
     interfaces: Vec<Interface>,
     /// Interfaces of earlier sections.
     earlier: usize,

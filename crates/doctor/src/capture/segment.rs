@@ -1,8 +1,8 @@
 //! A TCP segment of a capture, without its payload.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use mptcp_wire::{Flags, Options};
+use mptcp_wire::{DataSequence, Flags, Options};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -144,9 +144,16 @@ impl SeenSegment {
         })
     }
 
-    /// Whether both ends are of the same IP version; always true for parsed packets.
+    /// Data sequence number and length of the mapping, and the DATA_ACK; 0 where they are absent.
     #[must_use]
-    pub fn family(&self) -> u8 {
-        if matches!(self.from.ip(), IpAddr::V4(_)) { 4 } else { 6 }
+    pub fn data_numbers(&self) -> (u64, u64, u64) {
+        let number = |sequence: DataSequence| match sequence {
+            DataSequence::Short(number) => number.into(),
+            DataSequence::Wide(number) => number,
+        };
+        let Some(dss) = &self.options.dss else { return (0, 0, 0) };
+        let (sequence, length) =
+            dss.mapping.as_ref().map_or((0, 0), |mapping| (number(mapping.sequence), mapping.length.into()));
+        (sequence, length, dss.ack.map_or(0, number))
     }
 }

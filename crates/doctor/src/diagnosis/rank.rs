@@ -24,6 +24,16 @@ pub struct HostFacts {
     pub expects_mptcp: bool,
 }
 
+impl HostFacts {
+    /// Facts from a JSON object with the names of the fields.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| format!("facts about the host: {error}"))
+    }
+}
+
 /// A cost below this share of the potential is no fault.
 const LEAST_SHARE: f64 = 0.08;
 /// Data below which there is nothing to judge, bytes and segments.
