@@ -11,7 +11,10 @@ const PLATEAU: f64 = 0.6;
 const FLAT: f64 = 0.06;
 
 /// Least mean of the data in flight, as a share of that value. Linux wakes a writer when a third of the buffer is free.
-const MEAN: f64 = 0.75;
+const MEAN: f64 = 0.65;
+/// Share of the data that is sent just after an acknowledgement, if acknowledgements free the send buffer. An application
+/// with a rate of its own does not wait for them.
+const CLOCKED: f64 = 0.7;
 /// Share of the time without any data in flight, above which an application pauses.
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
@@ -83,8 +86,12 @@ fn full_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
     // paths hold the window.
     let (best, base) = best_path(case, rates);
     let holds = window as f64 >= best * base && rates.bytes / rates.seconds < 0.9 * best;
+    let slowest = || {
+        let trip = |number: usize| case.subflow(number).halves[case.side].round_trips.smoothed.unwrap_or(0.0);
+        (0..case.view.subflows.len()).max_by(|a, b| trip(*a).total_cmp(&trip(*b))).map(|number| (number, 0.0))
+    };
     let is_blocked = rates.total(Limit::HeadOfLine) > rates.total(Limit::Window) || holds;
-    let one = match blocking {
+    let one = match blocking.or_else(slowest) {
         Some((number, seconds)) if is_blocked && case.view.subflows.len() > 1 => {
             head_of_line(case, rates, number, seconds, bytes)
         }
@@ -132,12 +139,13 @@ fn receive_window(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict 
 
 fn head_of_line(case: &Case<'_>, rates: &MissingRates, blocking: usize, seconds: f64, bytes: f64) -> Verdict {
     let direction = &case.view.directions[case.side];
+    let time = if seconds >= 0.1 { format!(" for {seconds:.1} s") } else { String::new() };
     let mut one = verdict(
         "head-of-line",
         Some(blocking),
         share(rates, bytes),
         format!(
-            "data on {} holds back the others for {seconds:.1} s: the receive window ({}) is full of data that waits for it",
+            "data on {} holds back the others{time}: the receive window ({}) is full of data that waits for it",
             case.name(blocking),
             kilobytes(direction.stream.largest_window)
         ),
@@ -181,7 +189,13 @@ fn plateau(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     let mean = direction.flight_time / direction.busy.max(1e-9);
     let window = rates.subflows.iter().map(|one| one.seconds[Limit::Window as usize]).fold(0.0, f64::max);
     let is_full = mean > MEAN * top as f64 && direction.idle < IDLE * rates.seconds;
-    (share >= PLATEAU && is_full && window < 0.2 * rates.seconds).then_some(top)
+    let is_other = window > 0.2 * rates.seconds;
+    let is_clocked = direction.clocked as f64 > CLOCKED * direction.stream.new_bytes as f64;
+    // If all paths lose data, their windows limit the connection.
+    let mut used =
+        case.subflows().map(|(number, _)| &rates.subflows[number]).filter(|one| one.delivered > 0.0);
+    let has_space = used.any(|one| !one.is_limited_by_path());
+    (share >= PLATEAU && is_full && is_clocked && !is_other && has_space).then_some(top)
 }
 
 /// Whether the sender has less to send than the paths could carry: short segments end its writes, or no path limits it.

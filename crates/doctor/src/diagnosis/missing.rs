@@ -137,7 +137,9 @@ fn one(subflow: &Subflow, side: usize, capacity: f64) -> SubflowRates {
         let full = limits[Limit::Window as usize] + limits[Limit::HeadOfLine as usize];
         if full > WINDOW * step.limits.iter().sum::<f32>() {
             // A window that is full every few ms also decides what is sent in between.
-            limits[Limit::Window as usize] += std::mem::take(&mut limits[Limit::Unused as usize]);
+            for other in [Limit::Unused, Limit::Application] {
+                limits[Limit::Window as usize] += std::mem::take(&mut limits[other as usize]);
+            }
         }
         for limit in Limit::ALL {
             let share = f64::from(limits[limit as usize]) / active;

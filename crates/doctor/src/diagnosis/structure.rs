@@ -112,11 +112,11 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
         ];
         return explain(summary.to_owned(), time, packet, "SYN/ACK without MP_CAPABLE", advice);
     }
-    if let Some(packet) = fallback.fail {
+    if let Some((time, packet)) = fallback.fail {
         return explain(
             "a DSS checksum was wrong, and the connection fell back to TCP: a middlebox changes the payload"
                 .to_owned(),
-            first.last_seen,
+            time,
             packet,
             "MP_FAIL",
             vec![
@@ -126,10 +126,10 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
             ],
         );
     }
-    if let Some(packet) = fallback.infinite {
+    if let Some((time, packet)) = fallback.infinite {
         return explain(
             "a host sent an infinite mapping, which ends MPTCP for this connection".to_owned(),
-            first.last_seen,
+            time,
             packet,
             "DSS with an infinite mapping",
             middlebox(),
@@ -150,11 +150,11 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
             middlebox(),
         );
     }
-    if let Some(packet) = fallback.unmapped {
+    if let Some((time, packet)) = fallback.unmapped {
         return explain(
             "data arrives without DSS options after both hosts agreed to MPTCP: a middlebox removes options from data"
                 .to_owned(),
-            first.last_seen,
+            time,
             packet,
             "data without DSS",
             middlebox(),

@@ -54,7 +54,7 @@ pub(crate) struct LossEpisode {
     pub(crate) position: u64,
     /// Lost segments.
     pub(crate) segments: u64,
-    /// A retransmission timer expired.
+    /// It was found by a retransmission timer.
     pub(crate) by_timer: bool,
     /// The packet that shows the loss: a retransmission, or the acknowledgement of later data.
     pub(crate) packet: PacketRef,
@@ -146,13 +146,16 @@ pub(crate) struct Half {
     largest_payload: u64,
     /// Data that was acknowledged and not yet replaced by new data, bytes.
     credit: u64,
-    /// Most data in flight since the last loss, bytes.
+    /// Most data in flight since the last loss, and ever, bytes.
     peak: u64,
+    most_flight: u64,
     pub(crate) totals: Totals,
     pub(crate) round_trips: RoundTrips,
     /// Rates of trains of acknowledgements, bytes/s, weighted by bytes.
     pub(crate) train_rates: Histogram,
     train: Option<(u64, u64)>,
+    trains: u64,
+    spacing: u64,
     /// Rates of segments that were sent together and arrived apart, bytes/s, weighted by bytes.
     pair_rates: Histogram,
     /// Time of the last acknowledgement, and the time at which its data was sent, ns.
@@ -191,10 +194,13 @@ impl Default for Half {
             largest_payload: 0,
             credit: 0,
             peak: 0,
+            most_flight: 0,
             totals: Totals::default(),
             round_trips: RoundTrips::default(),
             train_rates: Histogram::default(),
             train: None,
+            trains: 0,
+            spacing: 0,
             pair_rates: Histogram::default(),
             pair: None,
             arrival: None,
@@ -218,10 +224,6 @@ impl Half {
             self.numbers = Some(Extender::new(initial, 0));
             (self.next, self.acknowledged, self.examined) = (1, 1, 1);
         }
-    }
-
-    pub(crate) const fn has_started(&self) -> bool {
-        self.numbers.is_some()
     }
 
     /// The number of a byte relative to the SYN. Without a captured SYN, numbers start at an arbitrary value.
@@ -330,6 +332,7 @@ impl Half {
             self.totals.new_bytes += kind.new;
             self.flight += kind.new;
             self.peak = self.peak.max(self.flight);
+            self.most_flight = self.most_flight.max(self.flight);
         }
         self.credit = self.credit.saturating_sub(length);
         kind
@@ -469,7 +472,7 @@ impl Half {
                     flight: self.peak,
                     position: self.totals.delivered,
                     segments: 0,
-                    by_timer: false,
+                    by_timer,
                     packet,
                 });
             }
@@ -478,7 +481,6 @@ impl Half {
         }
         if let Some(last) = self.losses.last_mut() {
             last.segments += segments;
-            last.by_timer |= by_timer;
         }
     }
 
@@ -654,7 +656,17 @@ impl Half {
                 self.train_rates.add(bytes / (took as f64 / 1e9), bytes);
             }
             self.train = Some((time, delivered));
+            self.trains += 1;
+            if self.trains % 64 == 8 {
+                let capacity = self.capacity().unwrap_or(f64::INFINITY);
+                self.spacing = (self.segment_size() as f64 / capacity * 1e9) as u64;
+            }
         }
+    }
+
+    /// Time that the path needs for one segment, ns; 0 while it is unknown.
+    pub(crate) const fn spacing(&self) -> u64 {
+        self.spacing
     }
 
     /// Measures the dispersion of segments that were sent together: the bottleneck spaces them by its rate.
@@ -684,7 +696,10 @@ impl Half {
         let queueing =
             trips.distribution.quantile(0.5).zip(trips.base).map_or(0.0, |(median, base)| median - base);
         let base = trips.base.unwrap_or(0.0);
-        self.pair_rates.total() >= 8.0 * self.segment_size() as f64 || queueing > 0.002 + base / 10.0
+        // A few segments wait for delayed acknowledgements, which is no queue.
+        let is_busy = self.most_flight > 6 * self.segment_size();
+        let has_queue = is_busy && queueing > 0.002 + base / 10.0;
+        self.pair_rates.total() >= 8.0 * self.segment_size() as f64 || has_queue
     }
 
     /// The rate of the path while it was busy, bytes/s; None if too little was acknowledged.
@@ -706,11 +721,26 @@ impl Half {
     /// Takes an RTT that the echo of a timestamp shows.
     pub(crate) fn echoed(&mut self, sample: f64, time: u64, packet: PacketRef) {
         if !self.uses_echoes {
-            (self.uses_echoes, self.round_trips) = (true, RoundTrips::default());
+            self.uses_echoes = true;
         }
+        // One sample in a round trip may miss the peak of the queue.
+        let before = self.round_trips.last.filter(|_| self.round_trips.distribution.total() > 0.0);
         // One sample comes in each round trip, so each stands for its own time.
         self.round_trips.add(sample, (sample * 1e6) as u64 + 1);
         self.note_largest(sample, time, packet);
+        self.round_trips.last = Some(before.map_or(sample, |before| f64::midpoint(before, sample)));
+    }
+
+    /// Takes the RTT of the handshake, which is the base RTT until a lower one is seen.
+    pub(crate) fn shake(&mut self, sample: f64) {
+        let trips = &mut self.round_trips;
+        trips.base = Some(trips.base.map_or(sample, |base| base.min(sample)));
+        trips.smoothed.get_or_insert(sample);
+    }
+
+    /// Acknowledgements at the capture are no round trips, because it is far from the sender.
+    pub(crate) const fn use_echoes(&mut self) {
+        self.uses_echoes = true;
     }
 
     /// Highest sequence number sent, relative to the SYN.

@@ -125,14 +125,6 @@ impl Stream {
         self.next - self.acknowledged
     }
 
-    pub(crate) const fn next(&self) -> u64 {
-        self.next
-    }
-
-    pub(crate) const fn acknowledged(&self) -> u64 {
-        self.acknowledged
-    }
-
     pub(crate) const fn out_of_order(&self) -> u64 {
         self.out_of_order
     }

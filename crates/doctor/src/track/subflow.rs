@@ -124,8 +124,6 @@ pub(crate) struct Subflow {
     /// Segments before the view was known.
     pub(crate) early: Vec<SeenSegment>,
     pub(crate) has_mptcp: bool,
-    /// Data segments without DSS after MPTCP was agreed: the first one.
-    pub(crate) unmapped: Option<PacketRef>,
     pub(crate) packets: u64,
     /// Segments with an acknowledgement and without payload, from each side.
     pub(crate) acknowledgements: [u64; 2],
@@ -159,7 +157,6 @@ impl Subflow {
             view: None,
             early: Vec::new(),
             has_mptcp: false,
-            unmapped: None,
             packets: 0,
             acknowledgements: [0; 2],
             has_cut_options: false,
@@ -223,6 +220,7 @@ impl Subflow {
             self.is_established = !segment.flags.rst();
             if let Some((answered, _)) = self.handshake.syn_ack {
                 self.note_distance(self.opener, segment.time.saturating_sub(answered));
+                self.use_handshake();
             }
         }
         if !segment.flags.syn() && self.handshake.syn_ack.is_none() && segment.payload > 0 {
@@ -319,6 +317,18 @@ impl Subflow {
             }
             MptcpOption::TcpRst(reset) => self.ending.reason = Some(reset.reason.0),
             _ => {}
+        }
+    }
+
+    /// Takes the RTT of the handshake for both directions.
+    fn use_handshake(&mut self) {
+        let [Some(first), Some(second)] = self.known_distance else { return };
+        let sample = (first + second) as f64 / 1e9;
+        for side in 0..2 {
+            self.halves[side].shake(sample);
+            if self.known_distance[side] > self.known_distance[1 - side] {
+                self.halves[side].use_echoes();
+            }
         }
     }
 

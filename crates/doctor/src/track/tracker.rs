@@ -169,8 +169,16 @@ impl Tracker {
                     return None;
                 }
                 let place = subflow.place();
-                let fits = |view: usize| self.views[view].place(&self.subflows) == place;
-                known.iter().find(|(view, _)| fits(*view)).or(known.first()).copied()
+                // A join that the server opens is seen from its other side.
+                let fits = |view: usize, side: usize| {
+                    let other = match self.views[view].place(&self.subflows) {
+                        Place::Opener if side == 0 => Place::Listener,
+                        Place::Listener if side == 0 => Place::Opener,
+                        same => same,
+                    };
+                    other == place
+                };
+                known.iter().find(|(view, side)| fits(*view, *side)).or(known.first()).copied()
             }
         }
     }
@@ -220,7 +228,9 @@ impl Tracker {
         let is_far = subflow.distance(side) > other;
         let Some(round_trip) = echo.filter(|_| is_far) else { return };
         let half = &mut subflow.halves[side];
-        if half.credit() > 3 * half.segment_size() || half.is_in_recovery() {
+        // After a pause, a sender echoes a timestamp that is old.
+        let was_idle = half.flight() <= u64::from(segment.payload);
+        if was_idle || half.credit() > 3 * half.segment_size() || half.is_in_recovery() {
             return;
         }
         let sample = (round_trip + other) as f64 / 1e9;

@@ -22,6 +22,8 @@ const MOST_EPISODES: usize = 4;
 /// The state is examined at most once in this time, ns.
 const RESOLUTION: u64 = 50_000;
 const SECOND: u64 = 1_000_000_000;
+/// Longest time in which a host answers an acknowledgement with data, ns. It includes the wake-up of a writer.
+const PROMPT: u64 = 500_000;
 /// Segments that a subflow must have carried before its silence means something.
 const SILENT: u64 = 20;
 
@@ -31,7 +33,6 @@ pub(crate) struct Announced {
     pub(crate) side: usize,
     pub(crate) id: u8,
     pub(crate) address: SocketAddr,
-    pub(crate) has_port: bool,
     pub(crate) time: u64,
     pub(crate) packet: PacketRef,
     pub(crate) echoed: Option<PacketRef>,
@@ -62,11 +63,11 @@ pub(crate) struct Episode {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fallback {
     /// MP_FAIL: a checksum was wrong.
-    pub(crate) fail: Option<PacketRef>,
+    pub(crate) fail: Option<(u64, PacketRef)>,
     /// An infinite mapping.
-    pub(crate) infinite: Option<PacketRef>,
+    pub(crate) infinite: Option<(u64, PacketRef)>,
     /// Data without a mapping.
-    pub(crate) unmapped: Option<PacketRef>,
+    pub(crate) unmapped: Option<(u64, PacketRef)>,
 }
 
 /// Counts of data that a thin connection sent on a slow path though a fast one was free.
@@ -90,6 +91,10 @@ pub(crate) struct Direction {
     /// Present states, by subflow.
     current: Vec<Option<Episode>>,
     pub(crate) misplaced: Misplaced,
+    /// New data that was sent just after an acknowledgement arrived, bytes.
+    pub(crate) clocked: u64,
+    /// Time of the last acknowledgement of new data, ns.
+    last_release: u64,
     /// Time of the first and last new data, ns.
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: u64,
@@ -125,7 +130,6 @@ pub(crate) struct View {
     pub(crate) data_fin: [Option<PacketRef>; 2],
     pub(crate) fast_close: Option<PacketRef>,
     pub(crate) ladder: Ladder,
-    pub(crate) dropped_subflows: u64,
     examined: u64,
     last_packet: PacketRef,
 }
@@ -138,6 +142,8 @@ impl Direction {
             episodes: Vec::new(),
             current: Vec::new(),
             misplaced: Misplaced::default(),
+            clocked: 0,
+            last_release: 0,
             first_data: None,
             last_data: start,
             blocked_by: Vec::new(),
@@ -212,7 +218,6 @@ impl View {
             data_fin: [None; 2],
             fast_close: None,
             ladder: Ladder::default(),
-            dropped_subflows: 0,
             examined: segment.time,
             last_packet: segment.packet,
         }
@@ -272,7 +277,7 @@ impl View {
                     self.note(segment, index, format!("MP_PRIO: the subflow becomes {role}"));
                 }
                 MptcpOption::Fail(_) => {
-                    self.fallback.fail.get_or_insert(segment.packet);
+                    self.fallback.fail.get_or_insert((segment.time, segment.packet));
                     self.note(segment, index, "MP_FAIL: a DSS checksum was wrong".to_owned());
                 }
                 MptcpOption::FastClose(_) => {
@@ -314,7 +319,6 @@ impl View {
             side,
             id: announced.id,
             address,
-            has_port: announced.port.is_some(),
             time: segment.time,
             packet: segment.packet,
             echoed: None,
@@ -386,6 +390,10 @@ impl View {
         index: u16,
     ) {
         let misplaced = (kind.new > 0).then(|| self.faster_free_subflow(flows, id, side, length)).flatten();
+        let subflow = &flows[id];
+        // Far from the sender, the segment itself takes its time on the link.
+        let is_far = subflow.distance(side) > subflow.distance(1 - side);
+        let spacing = if is_far { 2 * subflow.halves[side].spacing() } else { 0 };
         let direction = &mut self.directions[side];
         if !kind.is_retransmission {
             let was_idle = direction.stream.flight() == 0;
@@ -399,6 +407,9 @@ impl View {
             if mapped.new > 0 {
                 direction.first_data.get_or_insert(segment.time);
                 direction.last_data = segment.time;
+                if segment.time.saturating_sub(direction.last_release) < PROMPT + spacing {
+                    direction.clocked += mapped.new;
+                }
                 if let Some((fast, delay)) = misplaced {
                     let counts = &mut direction.misplaced;
                     counts.bytes += mapped.new;
@@ -435,6 +446,13 @@ impl View {
             }
             let half = &subflow.halves[side];
             let Some(smoothed) = half.round_trips.smoothed else { continue };
+            // Queues come and go; the scheduler should know which path is longer.
+            let is_longer = |own: Option<f64>, other: Option<f64>| {
+                own.zip(other).is_some_and(|(own, other)| own > 2.0 * other)
+            };
+            if !is_longer(flows[id].halves[side].round_trips.base, half.round_trips.base) {
+                continue;
+            }
             // An idle subflow may send four segments, as the initial window allows more (RFC 6928).
             let space = (half.peak() / 4).max(4 * half.segment_size());
             let is_free = half.flight() + length <= space && !half.is_in_recovery();
@@ -454,7 +472,7 @@ impl View {
         }
         let Some(mapping) = &dss.mapping else { return };
         if mapping.length == 0 {
-            self.fallback.infinite.get_or_insert(segment.packet);
+            self.fallback.infinite.get_or_insert((segment.time, segment.packet));
             return;
         }
         let payload = u64::from(mapping.length) - u64::from(dss.data_fin);
@@ -516,8 +534,7 @@ impl View {
             && subflow.mappings[side].is_none_or(|map| start >= map.end)
         {
             // RFC 8684 section 3.7: data without DSS means that a middlebox removes options.
-            self.fallback.unmapped.get_or_insert(segment.packet);
-            subflow.unmapped.get_or_insert(segment.packet);
+            self.fallback.unmapped.get_or_insert((segment.time, segment.packet));
             return Some(start);
         }
         None
@@ -570,6 +587,9 @@ impl View {
             if after.lost > before.lost {
                 direction.steps.at(time).losses += 1;
             }
+        }
+        if is_new {
+            direction.last_release = time;
         }
         let number = if is_mapped {
             match segment.options.dss.as_ref().and_then(|dss| dss.ack) {
