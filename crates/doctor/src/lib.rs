@@ -33,7 +33,11 @@ pub fn examine<P: AsRef<Path>>(
     host: &HostFacts,
     mut progress: impl FnMut(u64) -> bool,
 ) -> Result<Report, CaptureError> {
-    let mut merged = Merged::open(files)?;
+    Ok(examine_merged(Merged::open(files)?, host, &mut progress))
+}
+
+/// As [`examine`], for captures that are open already.
+pub fn examine_merged(mut merged: Merged, host: &HostFacts, progress: &mut dyn FnMut(u64) -> bool) -> Report {
     let mut tracker = Tracker::default();
     let mut count = 0;
     while let Some(segment) = merged.next_segment() {
@@ -45,12 +49,12 @@ pub fn examine<P: AsRef<Path>>(
     }
     tracker.finish();
     let mut report = Report {
-        files: files.iter().map(|file| file.as_ref().display().to_string()).collect(),
+        files: merged.files().iter().map(|file| file.path().display().to_string()).collect(),
         packets: merged.packets(),
         skipped: merged.skipped(),
         warnings: merged.take_warnings().iter().map(ToString::to_string).collect(),
         ..Report::default()
     };
     summary::fill(&mut report, &tracker, host);
-    Ok(report)
+    report
 }

@@ -178,6 +178,12 @@ impl CaptureFile {
         self.skipped
     }
 
+    /// Its path or name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What ended the file early, after its end; or the link type of packets that could not be read.
     pub fn take_warning(&mut self) -> Option<CaptureError> {
         self.warning.take().or_else(|| {

@@ -1,5 +1,6 @@
 //! Segments of several files in the order of their times.
 
+use std::io::Read;
 use std::path::Path;
 
 use super::file::{CaptureError, CaptureFile};
@@ -21,9 +22,23 @@ impl Merged {
         let open = |(number, path): (usize, &P)| {
             CaptureFile::open(path.as_ref(), u16::try_from(number).unwrap_or(u16::MAX))
         };
-        let mut files: Vec<CaptureFile> = paths.iter().enumerate().map(open).collect::<Result<_, _>>()?;
+        Ok(Self::new(paths.iter().enumerate().map(open).collect::<Result<_, _>>()?))
+    }
+
+    /// Captures from memory or other sources, with their names.
+    ///
+    /// # Errors
+    /// A source cannot be read, or is no capture.
+    pub fn from_readers<R: Read + Send + 'static>(sources: Vec<(&Path, R)>) -> Result<Self, CaptureError> {
+        let open = |(number, (name, source)): (usize, (&Path, R))| {
+            CaptureFile::from_reader(source, name, u16::try_from(number).unwrap_or(u16::MAX))
+        };
+        Ok(Self::new(sources.into_iter().enumerate().map(open).collect::<Result<_, _>>()?))
+    }
+
+    fn new(mut files: Vec<CaptureFile>) -> Self {
         let next = files.iter_mut().map(CaptureFile::next_segment).collect();
-        Ok(Self { files, next })
+        Self { files, next }
     }
 
     /// The files.

@@ -190,17 +190,16 @@ fn plateau(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     let window = rates.subflows.iter().map(|one| one.seconds[Limit::Window as usize]).fold(0.0, f64::max);
     let is_full = mean > MEAN * top as f64 && direction.idle < IDLE * rates.seconds;
     let is_other = window > 0.2 * rates.seconds;
-    let is_clocked = direction.clocked as f64 > CLOCKED * direction.stream.new_bytes as f64;
     // If all paths lose data, their windows limit the connection.
     let mut used =
         case.subflows().map(|(number, _)| &rates.subflows[number]).filter(|one| one.delivered > 0.0);
     let has_space = used.any(|one| !one.is_limited_by_path());
-    (share >= PLATEAU && is_full && is_clocked && !is_other && has_space).then_some(top)
+    (share >= PLATEAU && is_full && is_clocked(case) && !is_other && has_space).then_some(top)
 }
 
 /// Whether the sender has less to send than the paths could carry: short segments end its writes, or no path limits it.
 fn is_limited_by_sender(case: &Case<'_>, rates: &MissingRates) -> bool {
-    if writes_little(case) || plateau(case, rates).is_some() {
+    if writes_little(case) || plateau(case, rates).is_some() || has_full_buffer(case, rates) {
         return true;
     }
     let mut is_used = false;
@@ -216,6 +215,30 @@ fn is_limited_by_sender(case: &Case<'_>, rates: &MissingRates) -> bool {
         is_used |= one.is_flat() || idle > 0.5 * one.active;
     }
     is_used
+}
+
+/// Data in flight at which the send buffer is full.
+fn full_buffer(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
+    let usual = || {
+        let direction = &case.view.directions[case.side];
+        (direction.flight_time / direction.busy.max(1e-9)) as u64
+    };
+    plateau(case, rates).or_else(|| has_full_buffer(case, rates).then(usual))
+}
+
+/// Whether all paths have space again and again, although the sender never pauses and always waits for acknowledgements. A
+/// scheduler with data to send would use that space, and an application would not wait for acknowledgements.
+fn has_full_buffer(case: &Case<'_>, rates: &MissingRates) -> bool {
+    let direction = &case.view.directions[case.side];
+    let waiting =
+        rates.subflows.iter().map(|one| one.seconds[Limit::Application as usize]).fold(0.0, f64::max);
+    waiting > IDLE * rates.seconds && is_clocked(case) && direction.idle < IDLE * rates.seconds
+}
+
+/// Whether acknowledgements release the data, so that the sender has more.
+fn is_clocked(case: &Case<'_>) -> bool {
+    let direction = &case.view.directions[case.side];
+    direction.clocked as f64 > CLOCKED * direction.stream.new_bytes as f64
 }
 
 /// Whether many segments are short and have the flag PSH: at each of them, the sender had no more data. With more data in
@@ -243,7 +266,7 @@ fn sender(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<Verd
     if bytes <= 0.0 {
         return None;
     }
-    let one = match plateau(case, rates) {
+    let one = match full_buffer(case, rates) {
         Some(top) => send_buffer(case, rates, top, bytes),
         None => application(case, rates, bytes, is_sender),
     };
@@ -258,7 +281,7 @@ fn send_buffer(case: &Case<'_>, rates: &MissingRates, top: u64, bytes: f64) -> V
         None,
         share(rates, bytes),
         format!(
-            "the {} never has more than {} in flight, although windows and paths allow more: its send buffer is too small",
+            "the {} has about {} in flight, although windows and paths allow more: its send buffer is too small",
             case.sender(),
             kilobytes(top)
         ),
@@ -344,7 +367,7 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
     // While paths are full, a slow one is used for its capacity.
     let is_unknown = is_sender && !rates.is_measured;
     let is_thin = is_unknown || unsent(rates, is_sender) > THIN * rates.potential();
-    if plateau(case, rates).is_some() {
+    if full_buffer(case, rates).is_some() {
         return None;
     }
     if part < 0.1 || !is_thin {

@@ -1,7 +1,8 @@
 //! Finds a policer: a token bucket that drops what exceeds its rate, and queues nothing.
 //!
 //! After Flach et al., "An Internet-Wide Analysis of Traffic Policing" (SIGCOMM 2016): if a bucket fills at the rate
-//! between the first and the last loss, it is empty at each loss and has tokens otherwise.
+//! between the first and the last loss, it is empty at each loss and has tokens otherwise. A small bucket shows itself in
+//! another way: it drops each burst of the same size, long before the data in flight fills the path.
 
 use super::evidence::Case;
 use crate::track::Half;
@@ -19,6 +20,8 @@ const LEAST: usize = 6;
 const EMPTY: f64 = 0.28;
 /// Least burst that passes, in segments: a full link has no tokens to spare.
 const BURST: f64 = 5.0;
+/// Standard deviation of the data in flight at losses, as a share of its mean. Random losses come at any amount.
+const SAME: f64 = 0.25;
 /// Rate of a policer as a share of that of the link, at most.
 const BELOW: f64 = 0.85;
 
@@ -57,12 +60,32 @@ pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
             most = most.max(tokens(end, sent) - mean);
         }
     }
-    let base = half.round_trips.base.unwrap_or(0.0);
-    let grew = half.round_trips.distribution.quantile(0.5).unwrap_or(base) - base;
-    let is_queued = grew > 0.5 * base && grew > 0.01;
+    let is_queued = is_queued(half);
     let has_burst = most > BURST * half.segment_size() as f64;
     let is_below = half.capacity().is_some_and(|capacity| rate < BELOW * capacity);
-    (has_burst && spread < EMPTY * most && is_below && !is_queued).then_some(Policer { rate })
+    let is_empty = has_burst && spread < EMPTY * most;
+    ((is_empty || drops_bursts(half)) && is_below && !is_queued).then_some(Policer { rate })
+}
+
+/// Whether a queue grows under load.
+fn is_queued(half: &Half) -> bool {
+    let base = half.round_trips.base.unwrap_or(0.0);
+    let grew = half.round_trips.distribution.quantile(0.5).unwrap_or(base) - base;
+    grew > 0.5 * base && grew > 0.01
+}
+
+/// Whether losses come at the same data in flight, which is far below what the path holds.
+fn drops_bursts(half: &Half) -> bool {
+    // The first two end slow start.
+    let flights: Vec<f64> = half.losses.iter().skip(2).map(|loss| loss.flight as f64).collect();
+    if flights.len() < LEAST {
+        return false;
+    }
+    let count = flights.len() as f64;
+    let mean = flights.iter().sum::<f64>() / count;
+    let deviation = (flights.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let holds = half.capacity().unwrap_or(0.0) * half.round_trips.base.unwrap_or(0.0);
+    deviation < SAME * mean && mean < BELOW * holds
 }
 
 /// Slope of the line through points, by least squares.

@@ -16,7 +16,11 @@ pub(super) fn verdicts(case: &Case<'_>, host: &HostFacts) -> Vec<Verdict> {
     let mut found = Vec::new();
     let Some((_, first)) = case.subflows().next() else { return found };
     if let Some(verdict) = no_mptcp(case, first, host) {
-        found.push(verdict);
+        // The client sees SYNs that never arrive at the server.
+        let there = case.other.map(|view| Case { view, other: Some(case.view), ..*case });
+        let first_there = there.and_then(|there| Some((there, there.subflows().next()?.1)));
+        let at_client = first_there.and_then(|(there, first)| no_mptcp(&there, first, host));
+        found.push(at_client.filter(|one| one.name == "blackhole").unwrap_or(verdict));
         return found;
     }
     if !case.view.is_mptcp {

@@ -407,6 +407,11 @@ impl Subflow {
         self.backup[0] || self.backup[1]
     }
 
+    /// Whether no side has sent data on it.
+    pub(crate) fn has_no_data(&self) -> bool {
+        self.halves.iter().all(|half| half.totals.segments == 0)
+    }
+
     /// Whether it has ended.
     pub(crate) const fn has_ended(&self) -> bool {
         self.ending.reset.is_some() || self.ending.fin[0].is_some() && self.ending.fin[1].is_some()

@@ -336,6 +336,7 @@ impl View {
         side: usize,
         index: u16,
     ) {
+        let is_alone = index == 0 && self.subflows.iter().all(|&one| one == id || flows[one].has_no_data());
         let subflow = &mut flows[id];
         self.take_mapping(subflow, segment, side, index);
         if segment.payload == 0 {
@@ -345,7 +346,7 @@ impl View {
         // Data of TCP Fast Open follows the SYN.
         let sequence = segment.sequence.wrapping_add(u32::from(segment.flags.syn()));
         let Some(start) = subflow.halves[side].extend(sequence) else { return };
-        let data = self.data_number(subflow, start, length, segment, side, index);
+        let data = self.data_number(subflow, start, length, segment, side, is_alone);
         let push = segment.flags.bits() & 0x8 != 0;
         let subflow = &mut flows[id];
         let (distance, other) = (subflow.distance(side), subflow.distance(1 - side));
@@ -509,7 +510,7 @@ impl View {
         length: u64,
         segment: &SeenSegment,
         side: usize,
-        index: u16,
+        is_alone: bool,
     ) -> Option<u64> {
         if !self.is_mapped() {
             self.directions[side].stream.follow(start);
@@ -527,12 +528,9 @@ impl View {
             subflow.mappings[side] = Some(ActiveMapping { start: 1, end: 1 + length, data: 1 });
             return Some(1);
         }
-        let is_first = index == 0 && subflow.handshake.is_agreed && !segment.has_cut_options;
+        let is_first = is_alone && subflow.handshake.is_agreed && !segment.has_cut_options;
         let is_unmapped = is_first && !segment.options.has_mptcp() && start >= subflow.halves[side].next();
-        if is_unmapped
-            && self.subflows.len() == 1
-            && subflow.mappings[side].is_none_or(|map| start >= map.end)
-        {
+        if is_unmapped && subflow.mappings[side].is_none_or(|map| start >= map.end) {
             // RFC 8684 section 3.7: data without DSS means that a middlebox removes options.
             self.fallback.unmapped.get_or_insert((segment.time, segment.packet));
             return Some(start);
