@@ -140,7 +140,12 @@ def _thin(site: Site) -> Cause:
         site.plan.lines[name] = line(site.draw, (8e6, 60e6), (8e-3, 25e-3), (1.0, 3.0))
     site.plan.lines[site.path] = Line(site.draw.between(4e6, 30e6), site.draw.between(110e-3, 250e-3), 1.0)
     rate = site.draw.between(0.3e6, 1.5e6)
-    site.plan.flow |= {"blocks": f"{site.draw.whole(1, 12)}kB", "rate": bits(rate)}
+    # A copy on the fast path would hide the choice of the scheduler.
+    site.plan.flow |= {
+        "blocks": f"{site.draw.whole(1, 12)}kB",
+        "rate": bits(rate),
+        "opportunistic_retransmission": False,
+    }
     worse = site.draw.choice(("roundrobin", "maxrtt"))
 
     def apply(plan: Plan) -> None:

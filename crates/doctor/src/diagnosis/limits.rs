@@ -15,12 +15,16 @@ const MEAN: f64 = 0.65;
 /// Share of the data that is sent just after an acknowledgement, if acknowledgements free the send buffer. An application
 /// with a rate of its own does not wait for them.
 const CLOCKED: f64 = 0.7;
+/// Share of a path that was silent for half a second or longer, at least.
+const LEAST_DEAD: f64 = 0.09;
+/// Share of the time in which all paths have space, at most, if a send buffer limits the sender.
+const WAITING: f64 = 0.5;
 /// Share of the time without any data in flight, above which an application pauses.
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
 const UNKNOWN: f64 = 0.5;
 /// Share of thin data on a slow path, above which the scheduler is the first thing to change.
-const OFTEN: f64 = 0.2;
+const OFTEN: f64 = 0.4;
 /// Share of the potential that the application leaves unused, if its data is thin.
 const THIN: f64 = 0.25;
 
@@ -232,7 +236,8 @@ fn has_full_buffer(case: &Case<'_>, rates: &MissingRates) -> bool {
     let direction = &case.view.directions[case.side];
     let waiting =
         rates.subflows.iter().map(|one| one.seconds[Limit::Application as usize]).fold(0.0, f64::max);
-    waiting > IDLE * rates.seconds && is_clocked(case) && direction.idle < IDLE * rates.seconds
+    let waits = waiting > IDLE * rates.seconds && waiting < WAITING * rates.seconds;
+    waits && is_clocked(case) && direction.idle < IDLE * rates.seconds
 }
 
 /// Whether acknowledgements release the data, so that the sender has more.
@@ -445,7 +450,8 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
         let mut one = verdict(
             "dead-path",
             Some(number),
-            share(rates, bytes).max(0.06),
+            // Seconds without an answer are a fault of their own, whatever the path carries.
+            share(rates, bytes).max(LEAST_DEAD),
             format!(
                 "{} was silent for {seconds:.1} s: nothing was acknowledged, and {} retransmissions by timeout got no answer",
                 case.name(number),

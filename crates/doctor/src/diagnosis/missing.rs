@@ -4,7 +4,7 @@
 //! assigned to the states of that time, in proportion. A step whose mean data in flight fills the path misses nothing:
 //! the link itself was slower then.
 
-use crate::track::{Limit, Subflow, View};
+use crate::track::{Limit, Series, StreamStep, Subflow, View};
 
 /// Data in flight that fills a path, in bandwidth-delay products. The capacity is known to about a tenth.
 const FILLED: f64 = 0.9;
@@ -81,7 +81,7 @@ impl MissingRates {
                     Some(least) => least.max(assumed),
                     None => assumed,
                 };
-                one(&flows[id], side, capacity)
+                one(&flows[id], side, capacity, &direction.steps)
             })
             .collect();
         let bytes: u64 = direction.stream.new_bytes;
@@ -109,7 +109,9 @@ impl MissingRates {
     }
 }
 
-fn one(subflow: &Subflow, side: usize, capacity: f64) -> SubflowRates {
+fn one(subflow: &Subflow, side: usize, capacity: f64, stream: &Series<StreamStep>) -> SubflowRates {
+    // Far from the sender, data in a queue is not seen yet, and the window seems to have space.
+    let is_far = subflow.distance(side) > subflow.distance(1 - side);
     let half = &subflow.halves[side];
     let base = half.round_trips.base.unwrap_or(0.0);
     let mut series = subflow.steps[side].clone();
@@ -117,7 +119,7 @@ fn one(subflow: &Subflow, side: usize, capacity: f64) -> SubflowRates {
     series.coarsen((least * 1e9) as u64);
     let mut rates = SubflowRates { capacity, ..SubflowRates::default() };
     let mut growing = Vec::new();
-    for step in series.values() {
+    for (number, step) in series.values().iter().enumerate() {
         let active: f32 = step.limits.iter().sum();
         let active = f64::from(active);
         if active <= 0.0 {
@@ -135,7 +137,9 @@ fn one(subflow: &Subflow, side: usize, capacity: f64) -> SubflowRates {
         }
         let mut limits = step.limits;
         let full = limits[Limit::Window as usize] + limits[Limit::HeadOfLine as usize];
-        if full > WINDOW * step.limits.iter().sum::<f32>() {
+        let start = series.start() + number as u64 * series.step();
+        let touches = is_far && stream.any(start, start + series.step() - 1, |one| one.touches_edge);
+        if full > WINDOW * step.limits.iter().sum::<f32>() || touches {
             // A window that is full every few ms also decides what is sent in between.
             for other in [Limit::Unused, Limit::Application] {
                 limits[Limit::Window as usize] += std::mem::take(&mut limits[other as usize]);

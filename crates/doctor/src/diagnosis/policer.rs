@@ -16,12 +16,14 @@ pub(super) struct Policer {
 
 /// Loss episodes that a judgement needs.
 const LEAST: usize = 6;
+/// Bursts that a judgement needs.
+const LEAST_BURSTS: usize = 9;
 /// Standard deviation of the tokens at losses, as a share of the most tokens at other times.
 const EMPTY: f64 = 0.28;
 /// Least burst that passes, in segments: a full link has no tokens to spare.
 const BURST: f64 = 5.0;
 /// Standard deviation of the data in flight at losses, as a share of its mean. Random losses come at any amount.
-const SAME: f64 = 0.25;
+const SAME: f64 = 0.2;
 /// Rate of a policer as a share of that of the link, at most.
 const BELOW: f64 = 0.85;
 
@@ -78,7 +80,7 @@ fn is_queued(half: &Half) -> bool {
 fn drops_bursts(half: &Half) -> bool {
     // The first two end slow start.
     let flights: Vec<f64> = half.losses.iter().skip(2).map(|loss| loss.flight as f64).collect();
-    if flights.len() < LEAST {
+    if flights.len() < LEAST_BURSTS {
         return false;
     }
     let count = flights.len() as f64;

@@ -50,7 +50,7 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
         found.extend(limits::verdicts(case, rates));
         found.extend(losses::verdicts(case, rates));
     }
-    root_causes(&mut found);
+    root_causes(&mut found, case);
     found.retain(|one| one.share >= LEAST_SHARE || one.name == "plain-tcp");
     paths_that_would_not_help(&mut found);
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -67,12 +67,25 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
     found
 }
 
-/// A queue of seconds on the path that blocks the others is the cause of the blocking.
-fn root_causes(found: &mut [Verdict]) {
-    let blocked = found.iter().find(|one| one.name == "head-of-line").map(|one| (one.subflow, one.share));
-    let Some((subflow, share)) = blocked else { return };
-    for one in found.iter_mut().filter(|one| one.name == "bufferbloat" && one.subflow == subflow) {
-        one.share = one.share.max(share + 0.01);
+/// Queueing delay, s, above which a queue is the cause of full buffers; a larger buffer would not help against it.
+const LONG_QUEUE: f64 = 0.4;
+
+/// A long queue delays its data, which fills the buffers of both hosts with data of the other paths: then it is the cause of
+/// full buffers and of blocking.
+fn root_causes(found: &mut [Verdict], case: &Case<'_>) {
+    let stream = &case.view.directions[case.side].stream;
+    let is_out_of_order = stream.largest_out_of_order * 2 > stream.largest_flight;
+    let full = |one: &Verdict| match one.name.as_str() {
+        "head-of-line" => true,
+        "send-buffer" => is_out_of_order,
+        _ => false,
+    };
+    let share = found.iter().filter(|one| full(one)).map(|one| one.share).max_by(f64::total_cmp);
+    let is_long =
+        |one: &Verdict| one.name == "bufferbloat" && one.cost_seconds.is_some_and(|queue| queue > LONG_QUEUE);
+    let queue = found.iter_mut().filter(|one| is_long(one));
+    if let (Some(share), Some(queue)) = (share, queue.max_by(|a, b| a.share.total_cmp(&b.share))) {
+        queue.share = queue.share.max(share + 0.01);
     }
 }
 

@@ -15,7 +15,8 @@ mod tracker;
 mod view;
 
 pub(crate) use half::{Half, LossEpisode};
-pub(crate) use steps::Limit;
+pub(crate) use series::Series;
+pub(crate) use steps::{Limit, StreamStep};
 pub(crate) use subflow::{Place, Request, Subflow};
 pub(crate) use tracker::Tracker;
 pub(crate) use view::{Announced, View, reset_reason};

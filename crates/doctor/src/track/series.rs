@@ -56,6 +56,13 @@ impl<T: Combine> Series<T> {
         }
     }
 
+    /// Whether a step that overlaps an interval satisfies a condition.
+    pub(crate) fn any(&self, from: u64, to: u64, condition: impl Fn(&T) -> bool) -> bool {
+        let index = |time: u64| (time.saturating_sub(self.start) / self.step) as usize;
+        let last = index(to).min(self.values.len().saturating_sub(1));
+        self.values.get(index(from)..=last).is_some_and(|steps| steps.iter().any(condition))
+    }
+
     /// Start of the first step, ns.
     pub(crate) const fn start(&self) -> u64 {
         self.start

@@ -102,6 +102,8 @@ pub(crate) struct StreamStep {
     pub(crate) out_of_order: u64,
     /// Loss episodes of all subflows.
     pub(crate) losses: u32,
+    /// Whether the data reached the right edge of the window, except for two segments.
+    pub(crate) touches_edge: bool,
 }
 
 impl Combine for StreamStep {
@@ -112,5 +114,6 @@ impl Combine for StreamStep {
         self.window = self.window.max(later.window);
         self.out_of_order = self.out_of_order.max(later.out_of_order);
         self.losses += later.losses;
+        self.touches_edge |= later.touches_edge;
     }
 }

@@ -234,6 +234,7 @@ impl Subflow {
             && self.handshake.third.is_some()
             && self.halves[side].totals.segments == 0
             && segment.options.has_mptcp()
+            && !segment.flags.rst()
         {
             self.handshake.is_confirmed = true;
         }
@@ -323,6 +324,9 @@ impl Subflow {
     /// Takes the RTT of the handshake for both directions.
     fn use_handshake(&mut self) {
         let [Some(first), Some(second)] = self.known_distance else { return };
+        if self.handshake.repeated_syns > 0 {
+            return;
+        }
         let sample = (first + second) as f64 / 1e9;
         for side in 0..2 {
             self.halves[side].shake(sample);

@@ -22,6 +22,8 @@ const MOST_EPISODES: usize = 4;
 /// The state is examined at most once in this time, ns.
 const RESOLUTION: u64 = 50_000;
 const SECOND: u64 = 1_000_000_000;
+/// Data in flight of a thin connection, in segments, at most.
+const THIN: u64 = 12;
 /// Longest time in which a host answers an acknowledgement with data, ns. It includes the wake-up of a writer.
 const PROMPT: u64 = 500_000;
 /// Segments that a subflow must have carried before its silence means something.
@@ -422,11 +424,13 @@ impl View {
             }
         }
         let flight = direction.stream.flight();
+        let has_window = direction.stream.window_left().is_some();
         let window = direction.stream.window_left().unwrap_or(0);
         let out_of_order = direction.stream.out_of_order();
         let step = direction.steps.at(segment.time);
         step.flight = step.flight.max(flight);
         step.window = step.window.max(window);
+        step.touches_edge |= has_window && window < 2 * length.max(1400);
         step.out_of_order = step.out_of_order.max(out_of_order);
     }
 
@@ -439,6 +443,10 @@ impl View {
         length: u64,
     ) -> Option<(u16, f64)> {
         let own = flows[id].halves[side].round_trips.smoothed?;
+        // With more data to send than this, a slow path is used for its capacity.
+        if self.directions[side].stream.flight() > THIN * flows[id].halves[side].segment_size() {
+            return None;
+        }
         let mut best: Option<(u16, f64)> = None;
         for (number, &other) in self.subflows.iter().enumerate() {
             let subflow = &flows[other];
