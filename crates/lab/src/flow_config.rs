@@ -12,10 +12,22 @@ use crate::scenario::{Flow, MAX_SUBFLOWS, Scenario};
 /// TCP and IPv4 headers without options, bytes: the difference between MTU and MSS.
 const HEADERS: u32 = 40;
 
+/// The configuration of the end that accepts the connection, from that of the other end. It has no interfaces and
+/// backups, which are names at the other end.
+#[must_use]
+pub fn accepting_config(flow: &Flow, opening: &Config) -> Config {
+    Config {
+        interfaces: None,
+        backups: Vec::new(),
+        multipath: opening.multipath && flow.accept_mptcp,
+        // At most 8.
+        max_subflows: flow.accept_subflows.min(MAX_SUBFLOWS) as u8,
+        ..opening.clone()
+    }
+}
+
 /// The configuration of the end that opens the connection. `interface` maps a path to an interface of the
 /// host, if there is one.
-///
-/// The accepting end uses the same configuration without `interfaces` and `backups`.
 #[must_use]
 pub fn flow_config(
     scenario: &Scenario,

@@ -27,7 +27,7 @@ pub mod world;
 pub use baselines::{Baseline, TooManyRuns};
 pub use description::described;
 pub use export::{export, write_samples};
-pub use flow_config::flow_config;
+pub use flow_config::{accepting_config, flow_config};
 pub use mptcp_clock::{Duration, Instant, Rng};
 pub use mptcp_wire::Segment;
 pub use registry::{Registry, RegistryError};

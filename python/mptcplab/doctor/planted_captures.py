@@ -37,6 +37,7 @@ PLANTERS: dict[str, Planter] = {
     "blackhole": paths.blackhole,
     "join-stripped": paths.join_stripped,
     "join-unanswered": paths.join_unanswered,
+    "join-refused": paths.join_refused,
     "add-addr-unanswered": paths.add_addr_unanswered,
     "one-subflow": paths.one_subflow,
     "receive-window": hosts.receive_window,

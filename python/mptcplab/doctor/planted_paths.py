@@ -28,9 +28,9 @@ def _first(made: Plan) -> str:
 
 
 def fallback(site: Site) -> Cause:
-    """A middlebox on the first path makes the connection fall back to TCP."""
+    """A middlebox on the first path, or a server without MPTCP, makes the connection fall back to TCP."""
     first = _first(site.plan)
-    kinds = ["syn", "syn-ack", "all", "unknown", "data", "coalesce", "early-ack", "rewrite-payload"]
+    kinds = ["peer", "syn", "syn-ack", "all", "unknown", "data", "coalesce", "early-ack", "rewrite-payload"]
     if not site.plan.is_download:
         kinds = [kind for kind in kinds if kind not in ("coalesce", "early-ack")]
     kind = site.draw.choice(kinds)
@@ -55,7 +55,10 @@ def fallback(site: Site) -> Cause:
         site.plan.flow |= {"checksum": True, "paths": [first]}
 
     def apply(plan: Plan) -> None:
-        plan.middleboxes["box"] = box
+        if kind == "peer":
+            plan.flow["accept_mptcp"] = False
+        else:
+            plan.middleboxes["box"] = box
 
     return Cause(
         "fallback",
@@ -107,6 +110,15 @@ def join_unanswered(site: Site) -> Cause:
         plan.lines[site.path].more |= lost if way == "both" else {way: lost}
 
     return Cause("join-unanswered", site.path, apply, CLIENT, shows=lambda flow: _unused(flow, site.path))
+
+
+def join_refused(site: Site) -> Cause:
+    """The server allows fewer subflows than the client opens, and resets the joins."""
+
+    def apply(plan: Plan) -> None:
+        plan.flow["accept_subflows"] = 0
+
+    return Cause("join-refused", None, apply, shows=_has_one_subflow)
 
 
 def add_addr_unanswered(site: Site) -> Cause:

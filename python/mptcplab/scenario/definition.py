@@ -197,6 +197,8 @@ class Flow:
     min_rto: str | None = None
     user_timeout: str | None = None
     checksum: bool | None = None
+    accept_mptcp: bool | None = None
+    accept_subflows: int | None = None
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None
     abe: bool | None = None

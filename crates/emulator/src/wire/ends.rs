@@ -20,8 +20,9 @@ pub(super) struct Task<'a> {
     pub from: &'a Driver,
     pub to: &'a Driver,
     pub remote: SocketAddr,
-    /// Configuration of the opening end.
+    /// Configurations of the opening end and of the accepting end.
     pub config: Config,
+    pub accepting: Config,
     pub load: Load,
 }
 
@@ -30,8 +31,7 @@ pub(super) type Sender = Arc<MptcpStream>;
 
 /// Creates the listener before the run.
 pub(super) fn ready(task: &Task<'_>) -> io::Result<MptcpListener> {
-    let config = Config { interfaces: None, backups: Vec::new(), ..task.config.clone() };
-    MptcpListener::bind_to(task.to, task.remote, config, 1)
+    MptcpListener::bind_to(task.to, task.remote, task.accepting.clone(), 1)
 }
 
 /// The accepting end.

@@ -11,10 +11,10 @@ use std::time::Duration as StdDuration;
 use std::{io, thread};
 
 use mptcp_clock::{Duration, Instant};
-use mptcp_lab::flow_config;
 use mptcp_lab::mptcp::{ConnectionInfo, InterfaceId, Mode, SubflowInfo};
 use mptcp_lab::scenario::names::DownMode;
 use mptcp_lab::scenario::{Flow, Scenario};
+use mptcp_lab::{accepting_config, flow_config};
 use mptcp_live::kernel::{PathInfo, SocketInfo};
 
 use super::ends::{Sender, Task, accept, open, ready};
@@ -111,11 +111,13 @@ fn task(order: &Order, flow: usize) -> io::Result<Task<'_>> {
     let (Some(address), (Some(opens), Some(accepts))) = (address, drivers) else {
         return Err(lost(&spec.name, first));
     };
+    let config = flow_config(scenario, spec, |path| Hosts::interface(&hosts[from], path));
     Ok(Task {
         from: opens,
         to: accepts,
         remote: SocketAddr::V4(SocketAddrV4::new(address, FIRST_PORT.wrapping_add(flow as u16))),
-        config: flow_config(scenario, spec, |path| Hosts::interface(&hosts[from], path)),
+        accepting: accepting_config(spec, &config),
+        config,
         load: load(scenario, spec),
     })
 }

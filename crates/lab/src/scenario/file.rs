@@ -272,6 +272,10 @@ table! {
         ssthresh: Size,
         /// The DSS checksum. Default: false.
         checksum: bool,
+        /// Whether the accepting host uses MPTCP; if false, it answers with TCP. Default: true.
+        accept_mptcp: bool,
+        /// Additional subflows that the accepting host allows, 0 to 8; it resets further joins. Default: 8.
+        accept_subflows: u32,
         /// Sends at the maximum rate until the end of the run. This is the default traffic.
         bulk: bool,
         /// Sends a file of this size, then closes the connection.

@@ -119,6 +119,10 @@ pub struct Flow {
     pub tcp: Tcp,
     /// The DSS checksum.
     pub checksum: bool,
+    /// Whether the accepting host uses MPTCP.
+    pub accept_mptcp: bool,
+    /// Additional subflows that the accepting host allows.
+    pub accept_subflows: u32,
     /// Traffic of the application.
     pub traffic: Traffic,
     /// Maximum delay of a block or datagram, or completion time of a file; `None` without a deadline.

@@ -15,6 +15,7 @@ use super::model::{
     Scenario, Traffic,
 };
 use super::names::{Ecn, Interference, MtuProbing, Reinjection, Routing};
+use super::policies::MAX_SUBFLOWS;
 use super::recording::{Recorded, Start};
 use super::resolve::{ANNOUNCE, PROBE};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span, TraceStart};
@@ -318,6 +319,8 @@ fn flow(flow: &Flow) -> FlowTable {
         initial_window: Some(flow.tcp.initial_window),
         ssthresh: flow.tcp.ssthresh.map(Size),
         checksum: Some(flow.checksum),
+        accept_mptcp: Some(flow.accept_mptcp).filter(|accepts| !accepts),
+        accept_subflows: Some(flow.accept_subflows).filter(|most| *most < MAX_SUBFLOWS),
         bulk,
         bytes,
         blocks,

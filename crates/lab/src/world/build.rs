@@ -24,7 +24,7 @@ use super::ports::FIRST_PORT;
 use super::sampler::Sampler;
 use super::{Alarm, ScheduledAction, World};
 use crate::classes::class_of;
-use crate::flow_config::flow_config;
+use crate::flow_config::{accepting_config, flow_config};
 use crate::scenario::names::DownMode;
 use crate::scenario::{Event, Link, Scenario};
 use crate::wiring::Wiring;
@@ -161,9 +161,8 @@ impl<'a> Builder<'a> {
                 ..flow_config(self.scenario, flow, |path| self.interface_named(from, path))
             };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            // Each flow has its own port, so the listener needs only this flow's configuration. `interfaces`
-            // and `backups` name interfaces of the client, so the listener has none.
-            let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };
+            // Each flow has its own port, so the listener needs only this flow's configuration.
+            let accepting = accepting_config(flow, &config);
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);

@@ -18,6 +18,7 @@ use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp};
 use crate::scenario::names::{
     DataDirection, MtuProbing, OpportunisticRule, PenaltyRule, SendQueueRule, Transport, Version,
 };
+use crate::scenario::policies::MAX_SUBFLOWS;
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
@@ -158,6 +159,13 @@ fn one(
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
         checksum: table.checksum.unwrap_or(false),
+        accept_mptcp: table.accept_mptcp.unwrap_or(true),
+        accept_subflows: context.number(
+            &["flows", name, "accept_subflows"],
+            table.accept_subflows,
+            0..=MAX_SUBFLOWS,
+            MAX_SUBFLOWS,
+        )?,
         traffic: traffic::of(context, name, table, transport)?,
         deadline: traffic::deadline(context, name, table, transport)?,
         start: table.start.map_or(Duration::ZERO, |span| span.0),
