@@ -16,7 +16,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("Look at results", ("plot", "cdf", "analyse", "events", "link-stats", "select", "merge", "group")),
     ("Reproduce published studies", ("list", "study", "reproduce")),
-    ("Send real packets", ("info", "host", "kernel", "emulate", "validate", "send", "receive", "verify", "bench")),
+    (
+        "Send real packets",
+        ("info", "host", "measure", "kernel", "emulate", "validate", "send", "receive", "verify", "bench"),
+    ),
 )
 
 FIRST = """\

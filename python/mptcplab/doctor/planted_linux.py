@@ -413,7 +413,7 @@ def make(case: PlantedCase, folder: Path) -> dict[str, Any]:
 
 
 def description(case: PlantedCase, outcome: Outcome, folder: Path) -> dict[str, Any]:
-    """The content of `case.json`. `files` are what a user of this vantage point attaches, without the other texts."""
+    """The content of `case.json`. `files` are the captures and the texts of the vantage point."""
     hosts = {one.host for one in case.setting.captures}
     names = [file.relative_to(folder).as_posix() for file in outcome.files]
     own = [name for name in names if any(host in name for host in hosts)]

@@ -19,6 +19,7 @@ from mptcplab.cli.commands import (
     kernel,
     link_stats,
     list_studies,
+    measure,
     merge,
     new,
     page,
@@ -71,6 +72,7 @@ COMMANDS = (
     verify,
     kernel,
     host,
+    measure,
     info,
     completion,
 )
