@@ -18,7 +18,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Reproduce published studies", ("list", "study", "reproduce")),
     (
         "Send real packets",
-        ("info", "host", "measure", "kernel", "emulate", "validate", "send", "receive", "verify", "bench"),
+        ("info", "host", "measure", "kernel", "emulate", "validate", "send", "receive", "doctor", "verify", "bench"),
     ),
 )
 
