@@ -10,6 +10,8 @@ const PLATEAU: f64 = 0.6;
 /// Largest deviation from that value.
 const FLAT: f64 = 0.06;
 
+/// Share of the time within 2% of that value that needs no other proof.
+const EXACT: f64 = 0.95;
 /// Least mean of the data in flight, as a share of that value. Linux wakes a writer when a third of the buffer is free.
 const MEAN: f64 = 0.65;
 /// Share of the data that is sent just after an acknowledgement, if acknowledgements free the send buffer. An application
@@ -19,6 +21,8 @@ const CLOCKED: f64 = 0.7;
 const LEAST_DEAD: f64 = 0.09;
 /// Share of the time in which all paths have space, at most, if a send buffer limits the sender.
 const WAITING: f64 = 0.5;
+/// Window of the best path alone, in bandwidth-delay products, that is certainly enough for it.
+const MARGIN: f64 = 1.3;
 /// Share of the time without any data in flight, above which an application pauses.
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
@@ -89,12 +93,15 @@ fn full_window(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
     // A window that is large enough for the best path alone, and yet less goodput than that path would give: the other
     // paths hold the window.
     let (best, base) = best_path(case, rates);
-    let holds = window as f64 >= best * base && rates.bytes / rates.seconds < 0.9 * best;
+    let holds = window as f64 >= MARGIN * best * base && rates.bytes / rates.seconds < 0.9 * best;
+    // A window for all paths at their base RTTs, which is full because one of them stalls.
+    let suffices =
+        window as f64 >= needed_window(case, rates) as f64 / 2.0 && rates.total(Limit::HeadOfLine) > 0.0;
     let slowest = || {
         let trip = |number: usize| case.subflow(number).halves[case.side].round_trips.smoothed.unwrap_or(0.0);
         (0..case.view.subflows.len()).max_by(|a, b| trip(*a).total_cmp(&trip(*b))).map(|number| (number, 0.0))
     };
-    let is_blocked = rates.total(Limit::HeadOfLine) > rates.total(Limit::Window) || holds;
+    let is_blocked = rates.total(Limit::HeadOfLine) > rates.total(Limit::Window) || holds || suffices;
     let one = match blocking.or_else(slowest) {
         Some((number, seconds)) if is_blocked && case.view.subflows.len() > 1 => {
             head_of_line(case, rates, number, seconds, bytes)
@@ -198,12 +205,27 @@ fn plateau(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     let mut used =
         case.subflows().map(|(number, _)| &rates.subflows[number]).filter(|one| one.delivered > 0.0);
     let has_space = used.any(|one| !one.is_limited_by_path());
-    (share >= PLATEAU && is_full && is_clocked(case) && !is_other && has_space).then_some(top)
+    // Queues far from the sender hide its clock; the value must be exact instead.
+    let exact = flights.iter().filter(|flight| flight.abs_diff(top) * 50 <= top).count() as f64
+        / flights.len() as f64;
+    let is_exact = exact > EXACT && mean > 0.9 * top as f64;
+    let is_sure = is_clocked(case) || is_exact;
+    (share >= PLATEAU && is_full && is_sure && !is_other && has_space).then_some(top)
+}
+
+/// Whether a subflow carries hardly anything but copies.
+fn is_redundant(case: &Case<'_>) -> bool {
+    let stream = &case.view.directions[case.side].stream;
+    let sent =
+        case.subflows().map(|(_, one)| one.halves[case.side].totals.new_bytes).filter(|bytes| *bytes > 0);
+    let least = sent.min().unwrap_or(0);
+    stream.reinjected * 10 > stream.new_bytes && stream.reinjected * 10 > 8 * least
 }
 
 /// Whether the sender has less to send than the paths could carry: short segments end its writes, or no path limits it.
 fn is_limited_by_sender(case: &Case<'_>, rates: &MissingRates) -> bool {
-    if writes_little(case) || plateau(case, rates).is_some() || has_full_buffer(case, rates) {
+    let has_buffer = || plateau(case, rates).is_some() || has_full_buffer(case, rates);
+    if writes_little(case) || !is_redundant(case) && has_buffer() {
         return true;
     }
     let mut is_used = false;
@@ -379,11 +401,12 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
         return None;
     }
     let delay = counts.delay / counts.bytes.max(1) as f64;
+    let fast_base = case.subflow(usize::from(counts.fast)).halves[case.side].round_trips.base.unwrap_or(0.0);
     // An application that sends little needs no throughput. What it lacks is the time that the slow path takes.
     let mut one = verdict(
         "scheduler",
         Some(usize::from(counts.slow)),
-        if part > OFTEN { 1.0 } else { part },
+        if part > OFTEN && delay > fast_base { 1.0 } else { part.min(0.3) },
         format!(
             "{:.0}% of the data was sent on a slow subflow although a faster one was free; that makes it {:.0} ms later",
             part * 100.0,

@@ -5,7 +5,7 @@
 //! another way: it drops each burst of the same size, long before the data in flight fills the path.
 
 use super::evidence::Case;
-use crate::track::Half;
+use crate::track::{Half, Subflow};
 
 /// A policer.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,9 @@ pub(super) struct Policer {
 }
 
 /// Loss episodes that a judgement needs.
-const LEAST: usize = 6;
+const LEAST: usize = 5;
+/// Segments that slow start loses at once to a policer, at least; random losses come in smaller groups.
+const OVERSHOOT: u64 = 30;
 /// Bursts that a judgement needs.
 const LEAST_BURSTS: usize = 9;
 /// Standard deviation of the tokens at losses, as a share of the most tokens at other times.
@@ -31,42 +33,68 @@ const BELOW: f64 = 0.85;
 pub(super) fn find(case: &Case<'_>, number: usize) -> Option<Policer> {
     let subflow = case.subflow(number);
     let half: &Half = &subflow.halves[case.side];
-    let losses = &half.losses;
-    if losses.len() < LEAST {
+    if is_queued(half) {
         return None;
     }
-    // The first loss ends slow start, which may have used a full bucket of another size.
-    let points: Vec<(f64, f64)> = losses
+    // The first loss ends slow start, which may have used a full bucket.
+    let points: Vec<Point> = half
+        .losses
         .iter()
         .skip(1)
         .filter(|loss| !loss.by_timer)
-        .map(|loss| (case.at(loss.time), loss.position as f64))
+        .map(|loss| Point { time: case.at(loss.time), bytes: loss.position as f64 })
         .collect();
-    if points.len() < LEAST {
-        return None;
-    }
-    let rate = slope(&points)?;
-    let tokens = |time: f64, bytes: f64| rate * (time - points[0].0) - (bytes - points[0].1);
-    let at_losses: Vec<f64> = points.iter().map(|(time, bytes)| tokens(*time, *bytes)).collect();
-    let mean = at_losses.iter().sum::<f64>() / at_losses.len() as f64;
-    let spread =
-        (at_losses.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / at_losses.len() as f64).sqrt();
+    let rate = match slope(&points).filter(|_| points.len() >= LEAST) {
+        Some(rate) if is_empty_at_losses(case, subflow, &points, rate) || drops_bursts(half) => rate,
+        _ => rate_after_overshoot(case, half)?,
+    };
+    half.capacity().is_some_and(|capacity| rate < BELOW * capacity).then_some(Policer { rate })
+}
+
+/// Bytes delivered when a loss was found.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    /// Time, s.
+    time: f64,
+    bytes: f64,
+}
+
+/// Whether a bucket that fills at a rate is empty at all losses, and not at other times.
+fn is_empty_at_losses(case: &Case<'_>, subflow: &Subflow, points: &[Point], rate: f64) -> bool {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return false };
+    let tokens = |time: f64, bytes: f64| rate * (time - first.time) - (bytes - first.bytes);
+    let at_losses: Vec<f64> = points.iter().map(|point| tokens(point.time, point.bytes)).collect();
+    let (mean, spread) = mean_and_deviation(&at_losses);
     // Tokens between the losses, from the time steps of the subflow.
     let series = &subflow.steps[case.side];
-    let (first, last) = (points[0].0, points.last()?.0);
-    let (mut sent, mut most) = (0.0, f64::MIN);
+    let (mut delivered, mut most) = (0.0, f64::MIN);
     for (index, step) in series.values().iter().enumerate() {
-        sent += step.delivered as f64;
+        delivered += step.delivered as f64;
         let end = case.at(series.start() + (index as u64 + 1) * series.step());
-        if end > first && end < last {
-            most = most.max(tokens(end, sent) - mean);
+        if end > first.time && end < last.time {
+            most = most.max(tokens(end, delivered) - mean);
         }
     }
-    let is_queued = is_queued(half);
-    let has_burst = most > BURST * half.segment_size() as f64;
-    let is_below = half.capacity().is_some_and(|capacity| rate < BELOW * capacity);
-    let is_empty = has_burst && spread < EMPTY * most;
-    ((is_empty || drops_bursts(half)) && is_below && !is_queued).then_some(Policer { rate })
+    let burst = BURST * subflow.halves[case.side].segment_size() as f64;
+    most > burst && spread < EMPTY * most
+}
+
+/// The rate after slow start lost a large part of its window at once, although no queue had grown: a full bucket ran empty.
+fn rate_after_overshoot(case: &Case<'_>, half: &Half) -> Option<f64> {
+    let first = half.losses.first()?;
+    let window = first.flight / half.segment_size();
+    // More data than the path holds would wait in a queue, and overflow it.
+    let holds = half.capacity()? * half.round_trips.base?;
+    let is_large = first.segments > OVERSHOOT && first.segments * 4 > window && (first.flight as f64) < holds;
+    let took = case.at(half.last_progress) - case.at(first.time);
+    let bytes = half.totals.delivered.saturating_sub(first.position) as f64;
+    (is_large && half.losses.len() >= 2 && took > 1.0).then(|| bytes / took)
+}
+
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    (mean, (values.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count).sqrt())
 }
 
 /// Whether a queue grows under load.
@@ -83,20 +111,18 @@ fn drops_bursts(half: &Half) -> bool {
     if flights.len() < LEAST_BURSTS {
         return false;
     }
-    let count = flights.len() as f64;
-    let mean = flights.iter().sum::<f64>() / count;
-    let deviation = (flights.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let (mean, deviation) = mean_and_deviation(&flights);
     let holds = half.capacity().unwrap_or(0.0) * half.round_trips.base.unwrap_or(0.0);
     deviation < SAME * mean && mean < BELOW * holds
 }
 
 /// Slope of the line through points, by least squares.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
+fn slope(points: &[Point]) -> Option<f64> {
     let count = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.time, y + point.bytes));
     let (x, y) = (x / count, y / count);
     let (above, below) = points.iter().fold((0.0, 0.0), |(above, below), point| {
-        (above + (point.0 - x) * (point.1 - y), below + (point.0 - x).powi(2))
+        (above + (point.time - x) * (point.bytes - y), below + (point.time - x).powi(2))
     });
     (below > 0.0).then(|| above / below).filter(|rate| *rate > 0.0)
 }

@@ -258,6 +258,17 @@ fn failed_joins(case: &Case<'_>) -> Vec<Verdict> {
                     None => continue,
                 }
             }
+            // Without MP_JOIN in the third ACK, the peer resets the subflow, with reason 1 if it states any.
+            Some((time, packet))
+                if !carried(subflow)
+                    && subflow.ending.reset.is_some()
+                    && subflow.ending.reason.is_none_or(|reason| reason == 1) =>
+            {
+                match unconfirmed(case, number, time, packet, share) {
+                    Some(one) => one,
+                    None => continue,
+                }
+            }
             Some(_) if !carried(subflow) && subflow.ending.reset.is_some() => {
                 refused(case, number, &path, share)
             }
