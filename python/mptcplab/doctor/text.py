@@ -60,6 +60,7 @@ def _head(connection: Json, number: int, count: int) -> Iterator[str]:
     place = words.PLACES[connection["place"]] if not connection["has_both_ends"] else "captured at both ends"
     yield f"{which}{protocol}, {ends}, {place}"
     sender = words.sending(connection)
+    is_known = all(one["name"] != "cannot-tell" for one in connection["verdicts"])
     for side in (sender, 1 - sender):
         data = connection["data"][side]
         if data["bytes"] == 0 or (side != sender and data["bytes"] < 0.01 * connection["data"][sender]["bytes"]):
@@ -69,7 +70,7 @@ def _head(connection: Json, number: int, count: int) -> Iterator[str]:
             f"  the {host} sent {words.size(data['bytes'])} in {words.seconds(data['seconds'])}: "
             f"{words.rate(data['goodput'])}"
         )
-        if side == sender and data["potential"] > 1.02 * data["goodput"]:
+        if is_known and side == sender and data["potential"] > 1.02 * data["goodput"]:
             part = words.percent(data["goodput"] / data["potential"])
             line += f", {part} of the {words.rate(data['potential'])} that its paths could carry"
         yield line

@@ -45,7 +45,7 @@ def size(count: float) -> str:
         if count >= 0.9995 * scale:
             value = count / scale
             return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.1f} {unit}"
-    return f"{count:.0f} bytes"
+    return "1 byte" if count == 1 else f"{count:.0f} bytes"
 
 
 def rate(megabits: float | None) -> str:
@@ -56,7 +56,9 @@ def rate(megabits: float | None) -> str:
         return f"{megabits:.0f} Mb/s"
     if megabits >= 0.995:
         return f"{megabits:.1f} Mb/s"
-    return f"{megabits * 1e3:.0f} kb/s" if megabits >= 1e-3 or megabits == 0 else f"{megabits * 1e6:.0f} b/s"
+    if megabits == 0:
+        return "0"
+    return f"{megabits * 1e3:.0f} kb/s" if megabits >= 1e-3 else f"{megabits * 1e6:.0f} b/s"
 
 
 def seconds(value: float | None) -> str:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mptcplab.cli.common import BadInput, positive, print_json
 
@@ -44,6 +44,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--connection", type=positive, metavar="N", help="connection to print (default: the largest)")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write the report with charts as one HTML file")
+    parser.add_argument(
+        "--parquet", type=Path, metavar="DIR", help="write connections, subflows and segments as tables"
+    )
+    parser.add_argument("--xpl", type=Path, metavar="DIR", help="write time-sequence graphs for xplot")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor report")
 
 
@@ -74,6 +79,7 @@ def _report(given: argparse.Namespace, inputs: Inputs) -> None:
     progress = _progress(quiet=given.quiet or given.json)
     try:
         report = examine(inputs, progress)
+        written = _files(given, inputs, report, progress)
     finally:
         progress(-1)
     count = len(report["connections"])
@@ -88,6 +94,32 @@ def _report(given: argparse.Namespace, inputs: Inputs) -> None:
     elif not given.quiet:
         width = max(60, min(120, shutil.get_terminal_size((110, 24)).columns))
         print(text(report, (given.connection or 1) - 1, width))
+        if written:
+            print("\n" + "\n".join(written))
+
+
+def _files(
+    given: argparse.Namespace, inputs: Inputs, report: dict[str, Any], progress: Callable[[int], bool]
+) -> list[str]:
+    """Writes the files that were asked for; returns a line about each."""
+    written = []
+    if given.html is not None:
+        from mptcplab.doctor import html_page
+
+        html_page.write(report, given.html)
+        written.append(f"report: {given.html}")
+    if given.parquet is not None:
+        from mptcplab.doctor import tables
+
+        names = tables.write(report, inputs.captures, given.parquet, progress)
+        written.append(f"tables: {given.parquet} ({', '.join(names)})")
+    if given.xpl is not None:
+        from mptcplab.doctor import xplot
+
+        graphs, omitted = xplot.write(report, inputs.captures, given.xpl, progress)
+        more = f", {omitted} more subflows have none" if omitted else ""
+        written.append(f"time-sequence graphs: {given.xpl} ({graphs} files{more})")
+    return written
 
 
 def _progress(*, quiet: bool) -> Callable[[int], bool]:
