@@ -126,7 +126,7 @@ def draw(chart: Chart) -> str:
     legend = "".join(
         f'<li><i class="{one.shape} {one.colour}"></i>{html.escape(one.name)} <b></b></li>' for one in chart.series
     )
-    note = f'<p class="note">{html.escape(chart.note)}</p>' if chart.note else ""
+    note = f'<p class="remark">{html.escape(chart.note)}</p>' if chart.note else ""
     label = html.escape(f"{chart.title} [{chart.unit}]. {chart.summary}".strip())
     return f"""<figure class="chart" data-start="{chart.start:.6g}" data-step="{chart.step:.6g}" data-count="{count}">
 <figcaption><h4>{html.escape(chart.title)} <small>[{html.escape(chart.unit)}]</small></h4>

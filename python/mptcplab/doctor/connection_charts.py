@@ -129,10 +129,7 @@ def _sequence(connection: Json, subflows: Sequence[tuple[int, Json]], grid: Grid
     series: list[Series] = []
     lost = retransmitted = 0
     for number, one in subflows:
-        values, highest = [], 0
-        for position in one["series"]["sent"]:
-            highest = max(highest, position)
-            values.append(highest / 1e6 if highest else None)
+        values = _sent(connection["subflows"][number], one)
         steps = one["series"]["start"], one["series"]["step"]
         line = binned(values, *steps, grid, max)
         series.append(Series(_name(connection, number), colour(connection, number), "line", line))
@@ -155,6 +152,18 @@ def _sequence(connection: Json, subflows: Sequence[tuple[int, Json]], grid: Grid
         note="Dots are losses. Ticks at the bottom are retransmissions.",
         summary=f"{lost} segments were lost, and {retransmitted} retransmitted.",
     )
+
+
+def _sent(subflow: Json, data: Json) -> list[float | None]:
+    """The highest number sent until each step, MB; relative to the first one if the SYN was not captured."""
+    sent = data["series"]["sent"]
+    base = next((one for one in sent if one), 0) if subflow["handshake"] == "not seen" else 0
+    values: list[float | None] = []
+    highest = 0
+    for position in sent:
+        highest = max(highest, position)
+        values.append((highest - base) / 1e6 if highest else None)
+    return values
 
 
 def _steps(data: Json) -> tuple[float, float]:

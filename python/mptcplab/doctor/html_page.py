@@ -51,7 +51,7 @@ def page(report: Json) -> str:
     style = own.with_name("doctor.css").read_text(encoding="utf-8")
     script = own.with_name("doctor.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy = "; ".join(("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'"))
     files = words.file_names(report["files"])
     connections = report["connections"]
     parts = "".join(

@@ -50,6 +50,9 @@ def opened(files: Sequence[Path], hosts: Sequence[Path]) -> Iterator[Inputs]:
                 path = directory / str(number)
                 name = "standard input" if name == "-" else name
                 _copy(file, path)
+            if any(path.exists() and path.samefile(known) for known in found.captures):
+                found.notes.append(f"{name}: given twice, read once")
+                continue
             _sort(path, name, found, is_text=number >= len(files))
         if not found.captures:
             raise BadResult(_no_capture(found))

@@ -42,7 +42,7 @@ def text(report: Json, chosen: int, width: int) -> str:
 def _captures(report: Json, files: Sequence[str]) -> str:
     names = ", ".join(files[:4]) + (f" and {len(files) - 4} more" if len(files) > 4 else "")
     packets = words.plural(report["packets"], "packet")
-    return f"{names}: {packets} in {words.seconds(report['seconds'])}"
+    return f"{names}: {packets}" + (f" in {words.seconds(report['seconds'])}" if report["packets"] > 1 else "")
 
 
 def _nothing(report: Json) -> str:

@@ -76,19 +76,17 @@ def _report(given: argparse.Namespace, inputs: Inputs) -> None:
     from mptcplab.doctor.report import examine
     from mptcplab.doctor.text import text
 
+    if given.html is not None and any(_same(given.html, one) for one in inputs.captures):
+        raise BadInput(
+            f"mptcplab doctor: --html {given.html}: this is a capture, which would be lost; choose another name"
+        )
     progress = _progress(quiet=given.quiet or given.json)
     try:
         report = examine(inputs, progress)
+        _check(given.connection, len(report["connections"]))
         written = _files(given, inputs, report, progress)
     finally:
         progress(-1)
-    count = len(report["connections"])
-    if given.connection is not None and given.connection > count:
-        raise BadInput(
-            f"mptcplab doctor: --connection {given.connection}: must be between 1 and {count}"
-            if count
-            else f"mptcplab doctor: --connection {given.connection}: the captures contain no connection"
-        )
     if given.json:
         print_json(report)
     elif not given.quiet:
@@ -96,6 +94,17 @@ def _report(given: argparse.Namespace, inputs: Inputs) -> None:
         print(text(report, (given.connection or 1) - 1, width))
         if written:
             print("\n" + "\n".join(written))
+
+
+def _same(path: Path, other: Path) -> bool:
+    return path.exists() and path.samefile(other)
+
+
+def _check(connection: int | None, count: int) -> None:
+    if connection is None or connection <= count:
+        return
+    problem = f"must be between 1 and {count}" if count else "the captures contain no connection"
+    raise BadInput(f"mptcplab doctor: --connection {connection}: {problem}")
 
 
 def _files(
