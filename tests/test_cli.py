@@ -21,7 +21,7 @@ from mptcplab.studies import LITERATURE, STUDIES
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "group", "bench", "schema",
     "events", "link-stats", "send", "receive", "info", "why", "example", "study", "emulate", "validate",
-    "compare", "convert-trace", "predict", "measure",
+    "compare", "convert-trace", "predict", "measure", "doctor",
 )  # fmt: skip
 
 
