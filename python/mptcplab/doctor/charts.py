@@ -6,7 +6,6 @@ it keeps its size on a phone. Each chart has its values as JSON, which the scrip
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -14,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+
+from mptcplab.doctor.words import escaped
 
 WIDTH, HEIGHT = 1000, 400
 """Size of the drawing in its own units."""
@@ -116,20 +117,18 @@ def draw(chart: Chart) -> str:
     top, length = ticks[-1], chart.step * count
     shapes = "".join(_shapes(chart.series, count, top))
     grid = "".join(f'<path d="M0 {_short(HEIGHT - tick / top * HEIGHT)}H{WIDTH}"/>' for tick in ticks)
-    y_labels = "".join(
-        f'<span style="bottom:{tick / top:.2%}">{html.escape(_tick(tick, top))}</span>' for tick in ticks
-    )
+    y_labels = "".join(f'<span style="bottom:{tick / top:.2%}">{escaped(_tick(tick, top))}</span>' for tick in ticks)
     marks = "".join(
-        f'<span class="mark" style="left:{_part(time, chart.start, length):.2%}">{html.escape(label)}</span>'
+        f'<span class="mark" style="left:{_part(time, chart.start, length):.2%}">{escaped(label)}</span>'
         for time, label in _merged(chart.marks, chart.start, length)
     )
     legend = "".join(
-        f'<li><i class="{one.shape} {one.colour}"></i>{html.escape(one.name)} <b></b></li>' for one in chart.series
+        f'<li><i class="{one.shape} {one.colour}"></i>{escaped(one.name)} <b></b></li>' for one in chart.series
     )
-    note = f'<p class="remark">{html.escape(chart.note)}</p>' if chart.note else ""
-    label = html.escape(f"{chart.title} [{chart.unit}]. {chart.summary}".strip())
+    note = f'<p class="remark">{escaped(chart.note)}</p>' if chart.note else ""
+    label = escaped(f"{chart.title} [{chart.unit}]. {chart.summary}".strip())
     return f"""<figure class="chart" data-start="{chart.start:.6g}" data-step="{chart.step:.6g}" data-count="{count}">
-<figcaption><h4>{html.escape(chart.title)} <small>[{html.escape(chart.unit)}]</small></h4>
+<figcaption><h4>{escaped(chart.title)} <small>[{escaped(chart.unit)}]</small></h4>
 <span class="now" aria-hidden="true"></span></figcaption>
 <div class="frame"><div class="y" aria-hidden="true">{y_labels}</div>
 <div class="plot"><svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">

@@ -5,7 +5,6 @@ Owns the choice of series and their order. `charts` draws them.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -244,8 +243,8 @@ def limits(connection: Json) -> str:
         return ""
     used = {one["limit"] for flow in connection["subflows"] for one in flow["data"][side]["missing"]}
     legend = "".join(
-        f'<li><i class="area {of}"></i>{html.escape(words.LIMITS[name][0])}'
-        f"<small>: {html.escape(words.LIMITS[name][1])}</small></li>"
+        f'<li><i class="area {of}"></i>{words.escaped(words.LIMITS[name][0])}'
+        f"<small>: {words.escaped(words.LIMITS[name][1])}</small></li>"
         for name, of in LIMIT_COLOURS.items()
         if name in used
     )
@@ -261,11 +260,11 @@ def _limit_rows(connection: Json, side: int) -> Iterator[str]:
         parts = [(name, of, shares[name]) for name, of in LIMIT_COLOURS.items() if shares.get(name, 0.0) > 0.002]
         label = ", ".join(f"{words.LIMITS[name][0]} {words.percent(share)}" for name, _, share in parts)
         bars = "".join(
-            f'<span class="{of}" style="width:{share:.2%}" title="{html.escape(words.LIMITS[name][0])} '
+            f'<span class="{of}" style="width:{share:.2%}" title="{words.escaped(words.LIMITS[name][0])} '
             f'{words.percent(share)}">{words.percent(share) if share >= 0.09 else ""}</span>'
             for name, of, share in parts
         )
         yield (
             f'<div class="limit"><span><i class="area {colour(connection, number)}"></i>subflow {number + 1}</span>'
-            f'<div class="bar" role="img" aria-label="subflow {number + 1}: {html.escape(label)}">{bars}</div></div>'
+            f'<div class="bar" role="img" aria-label="subflow {number + 1}: {words.escaped(label)}">{bars}</div></div>'
         )

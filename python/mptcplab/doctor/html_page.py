@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from mptcplab.doctor import verdict_names, words
 from mptcplab.doctor.connection_charts import charts, colour, limits
 from mptcplab.doctor.host_facts import COUNTERS
 from mptcplab.doctor.ladder import ladder
+from mptcplab.doctor.words import escaped
 from mptcplab.util.files import write_text
 
 Json = Mapping[str, Any]
@@ -65,7 +65,7 @@ def page(report: Json) -> str:
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>mptcplab doctor: {_text(", ".join(files[:3]))}</title>
+<title>mptcplab doctor: {escaped(", ".join(files[:3]))}</title>
 <style>
 {style}</style>
 </head>
@@ -85,19 +85,14 @@ def page(report: Json) -> str:
 """
 
 
-def _text(value: object) -> str:
-    """Escaped text without control characters."""
-    return html.escape(words.shown(str(value)))
-
-
 def _advice(text: str) -> str:
     """Escaped text with commands as code: words between backticks, and known commands."""
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(text))
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
     return marked if "`" in text else _COMMAND.sub(r"<code>\1</code>", marked)
 
 
 def _captures(report: Json, files: Sequence[str]) -> str:
-    names = ", ".join(f"<code>{_text(one)}</code>" for one in files[:6])
+    names = ", ".join(f"<code>{escaped(one)}</code>" for one in files[:6])
     more = f" and {len(files) - 6} more" if len(files) > 6 else ""
     when = ""
     # Simulated captures start at 0, and damaged ones at any time.
@@ -113,7 +108,7 @@ def _nothing(report: Json) -> str:
 def _warnings(report: Json) -> str:
     if not report["warnings"]:
         return ""
-    rows = "".join(f"<p><b>Warning:</b> {_text(one)}</p>" for one in report["warnings"][:20])
+    rows = "".join(f"<p><b>Warning:</b> {escaped(one)}</p>" for one in report["warnings"][:20])
     return f'<div class="warnings">{rows}</div>'
 
 
@@ -125,9 +120,9 @@ def _index(report: Json) -> str:
     rows = []
     for number, one in enumerate(connections[:LISTED]):
         data = one["data"][words.sending(one)]
-        ends = f"{_text(one['client'])} → {_text(one['server'])}"
+        ends = f"{escaped(one['client'])} → {escaped(one['server'])}"
         link = f'<a href="#connection-{number + 1}">{ends}</a>' if number < CONNECTIONS else ends
-        names = ", ".join(_text(verdict_names.title(verdict["name"])) for verdict in one["verdicts"][:2])
+        names = ", ".join(escaped(verdict_names.title(verdict["name"])) for verdict in one["verdicts"][:2])
         rows.append(
             f'<tr><td>{number + 1}</td><td class="text">{link}</td>'
             f'<td class="text">{words.PROTOCOLS[one["protocol"]]}</td><td>{words.size(data["bytes"])}</td>'
@@ -148,7 +143,7 @@ def _connection(connection: Json, number: int, count: int, files: Sequence[str])
     version = f" version {connection['version']}" if connection["protocol"] == "mptcp" and connection["version"] else ""
     which = f"Connection {number + 1}: " if count > 1 else ""
     place = "captured at both ends" if connection["has_both_ends"] else words.PLACES[connection["place"]]
-    ends = f"{_text(connection['client'])} → {_text(connection['server'])}"
+    ends = f"{escaped(connection['client'])} → {escaped(connection['server'])}"
     drawn = charts(connection)
     bar = limits(connection)
     return f"""<section class="connection" id="connection-{number + 1}">
@@ -182,16 +177,17 @@ def _verdict(one: Json, files: Sequence[str]) -> str:
     cost, _, rest = words.cost(one).partition(", ")
     price = f'<p class="cost">{cost}{f" <small>{rest}</small>" if rest else ""}</p>' if cost else ""
     proof = "".join(
-        f"<li><code>{_text(words.packet(it['packet'], files))}</code> "
-        f'<span class="time">at {words.at(it["time"])}</span>: {_text(it["what"])}</li>'
+        f"<li><code>{escaped(words.packet(it['packet'], files))}</code> "
+        f'<span class="time">at {words.at(it["time"])}</span>: {escaped(it["what"])}</li>'
         for it in one["evidence"][:EVIDENCE]
     )
     advice = "".join(f"<li>{_advice(it)}</li>" for it in one["advice"])
     return f"""<article class="verdict {level}"><header>
 <svg viewBox="0 0 24 24" aria-hidden="true">{_ICONS[level]}</svg>
-<div><h3>{_text(verdict_names.title(one["name"]))}</h3>
-<p><span class="level">{verdict_names.WORDS[level]}</span> · <code>{_text(one["name"])}</code></p></div>{price}</header>
-<div class="body"><p>{_text(_sentence(one["summary"]))}</p>
+<div><h3>{escaped(verdict_names.title(one["name"]))}</h3>
+<p><span class="level">{verdict_names.WORDS[level]}</span> · <code>{escaped(one["name"])}</code></p></div>
+{price}</header>
+<div class="body"><p>{escaped(_sentence(one["summary"]))}</p>
 {f"<div><h4>Packets that prove it</h4><ul>{proof}</ul></div>" if proof else ""}
 {f"<div><h4>What to try</h4><ul>{advice}</ul></div>" if advice else ""}</div></article>
 """
@@ -216,11 +212,11 @@ def _subflows(connection: Json, side: int) -> str:
             f"{data['retransmissions']:,}",
             f"{data['timeouts']:,}",
         ]
-        reset = f"<br><small>reset by the {one['reset_by']}: {_text(one['reset'])}</small>" if one["reset"] else ""
+        reset = f"<br><small>reset by the {one['reset_by']}: {escaped(one['reset'])}</small>" if one["reset"] else ""
         rows.append(
             f'<tr><td class="text"><i class="area {colour(connection, number)}"></i>{number + 1}</td>'
-            f'<td class="text">{_text(words.role(one, number))}</td>'
-            f'<td class="text">{_text(words.ends(one))}{reset}</td>'
+            f'<td class="text">{escaped(words.role(one, number))}</td>'
+            f'<td class="text">{escaped(words.ends(one))}{reset}</td>'
             f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         )
     more = len(connection["subflows"]) - len(rows)
@@ -252,8 +248,8 @@ def _announced(connection: Json, files: Sequence[str]) -> str:
         state = ["confirmed" if one["is_echoed"] else "not confirmed", "used" if one["is_used"] else "not used"]
         state += ["removed later"] if one["is_removed"] else []
         rows.append(
-            f'<tr><td class="text">{_text(one["address"])}</td><td class="text">{one["by"]}</td><td>{one["id"]}</td>'
-            f'<td class="text"><code>{_text(words.packet(one["packet"], files))}</code></td>'
+            f'<tr><td class="text">{escaped(one["address"])}</td><td class="text">{one["by"]}</td><td>{one["id"]}</td>'
+            f'<td class="text"><code>{escaped(words.packet(one["packet"], files))}</code></td>'
             f'<td class="wide">{", ".join(state)}</td></tr>'
         )
     head = '<th class="text">address<th class="text">by<th>ID<th class="text">packet<th class="text">state'
@@ -262,8 +258,8 @@ def _announced(connection: Json, files: Sequence[str]) -> str:
 
 def _events(connection: Json, files: Sequence[str]) -> str:
     rows = [
-        f'<tr><td>{words.at(one["time"])}</td><td>{one["subflow"] + 1}</td><td class="wide">{_text(one["what"])}</td>'
-        f'<td class="text"><code>{_text(words.packet(one["packet"], files))}</code></td></tr>'
+        f'<tr><td>{words.at(one["time"])}</td><td>{one["subflow"] + 1}</td><td class="wide">{escaped(one["what"])}</td>'
+        f'<td class="text"><code>{escaped(words.packet(one["packet"], files))}</code></td></tr>'
         for one in connection["events"][:EVENTS]
     ]
     return _table("Events", '<th>time<th>subflow<th class="text">event<th class="text">packet', rows)
@@ -288,11 +284,11 @@ def _host(one: Json) -> str:
     title = one["side"] or "host of the capture"
     lines = list(_host_lines(one))
     lines += [
-        f"<code>{_text(name)}</code> {value:,}: {_text(COUNTERS.get(name, ''))}"
+        f"<code>{escaped(name)}</code> {value:,}: {escaped(COUNTERS.get(name, ''))}"
         for name, value in (one["counters"] or {}).items()
     ]
     items = "".join(f"<li>{line}</li>" for line in lines)
-    files = ", ".join(_text(Path(name).name) for name in one["files"])
+    files = ", ".join(escaped(Path(name).name) for name in one["files"])
     return f'<div class="host"><b>{title}</b> <span class="soft">({files})</span><ul>{items}</ul></div>'
 
 
@@ -300,7 +296,7 @@ def _host_lines(one: Json) -> Iterator[str]:
     if one["subflow_limit"] is not None:
         yield f"limits: subflows {one['subflow_limit']}, add_addr_accepted {one['add_addr_accepted']}"
     if one["endpoints"] is not None:
-        own = ", ".join(_text(f"{end['address']} {' '.join(end['flags'])}".strip()) for end in one["endpoints"][:20])
+        own = ", ".join(escaped(f"{end['address']} {' '.join(end['flags'])}".strip()) for end in one["endpoints"][:20])
         yield f"endpoints: {own or 'none'}"
     if one["mptcp_sockets"] is not None:
         fallen = f", {one['fallback_sockets']} after fallback" if one["fallback_sockets"] else ""
@@ -314,5 +310,5 @@ def _footer(report: Json) -> str:
     return (
         f"<footer><p>{unused}{copies}Times are s after the first packet. Numbers of packets are those of Wireshark "
         "(<code>frame.number</code>). The potential is the rate that all open subflows together could carry, as far as "
-        f"the capture shows.</p><p>mptcplab {_text(__version__)}</p></footer>"
+        f"the capture shows.</p><p>mptcplab {escaped(__version__)}</p></footer>"
     )

@@ -50,10 +50,11 @@ def opened(files: Sequence[Path], hosts: Sequence[Path]) -> Iterator[Inputs]:
                 path = directory / str(number)
                 name = "standard input" if name == "-" else name
                 _copy(file, path)
-            if any(path.exists() and path.samefile(known) for known in found.captures):
+            is_text = number >= len(files)
+            if not is_text and path.exists() and any(path.samefile(known) for known in found.captures):
                 found.notes.append(f"{name}: given twice, read once")
                 continue
-            _sort(path, name, found, is_text=number >= len(files))
+            _sort(path, name, found, is_text=is_text)
         if not found.captures:
             raise BadResult(_no_capture(found))
         yield found

@@ -5,7 +5,6 @@ Owns the words for options and the folding of equal segments. The core chose the
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -56,19 +55,19 @@ def ladder(connection: Json, files: Sequence[str]) -> str:
     if len(rows) > OPEN:
         rest = "".join(rows[OPEN:])
         more = f"<details><summary>{len(rows) - OPEN} more segments</summary><ol>{rest}</ol></details>"
-    client, server = html.escape(connection["client"]), html.escape(connection["server"])
+    client, server = words.escaped(connection["client"]), words.escaped(connection["server"])
     return f"""<section class="ladder"><h3>Handshakes and options</h3>
 <div class="ends" aria-hidden="true"><span>client <small>{client}</small></span>
 <span>server <small>{server}</small></span></div><ol>{"".join(rows[:OPEN])}</ol>{more}</section>"""
 
 
 def _rung(connection: Json, one: Json, count: int, files: Sequence[str]) -> str:
-    what = html.escape(in_words(one["what"])) + (f" <b>×{count}</b>" if count > 1 else "")
+    what = words.escaped(in_words(one["what"])) + (f" <b>×{count}</b>" if count > 1 else "")
     to = "server" if one["from"] == "client" else "client"
-    where = html.escape(words.packet(one["packet"], files))
+    where = words.escaped(words.packet(one["packet"], files))
     style = colour(connection, one["subflow"])
     return (
-        f'<li class="from-{html.escape(one["from"])} {style}"><span class="what">{what}</span>'
-        f'<span class="arrow" role="img" aria-label="from {html.escape(one["from"])} to {to}"></span>'
+        f'<li class="from-{words.escaped(one["from"])} {style}"><span class="what">{what}</span>'
+        f'<span class="arrow" role="img" aria-label="from {words.escaped(one["from"])} to {to}"></span>'
         f'<span class="where">{words.at(one["time"])}, subflow {one["subflow"] + 1}, <code>{where}</code></span></li>'
     )

@@ -36,7 +36,8 @@ def text(report: Json, chosen: int, width: int) -> str:
     lines += _hosts(report.get("hosts", ()), width)
     lines += _others(report, chosen)
     lines += _warnings(report, width)
-    return "\n".join(lines)
+    # Names of files, and texts of damaged captures, may contain control characters.
+    return "\n".join(map(words.shown, lines))
 
 
 def _captures(report: Json, files: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ Owns rounding and units. The fields of the report are documented in its JSON Sch
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -106,6 +107,11 @@ def plural(count: int, one: str, many: str = "") -> str:
 def shown(text: str) -> str:
     """Text without control characters: names of files may contain them."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def escaped(value: object) -> str:
+    """Text for HTML, without control characters."""
+    return html.escape(shown(str(value)))
 
 
 def file_names(files: Sequence[str]) -> list[str]:
