@@ -1,4 +1,4 @@
-"""The IPv4 sockets of TCP and MPTCP in a network namespace with their state, from the kernel's sock_diag interface.
+"""The sockets of TCP and MPTCP in a network namespace with their state, from the kernel's sock_diag interface.
 
 Owns the netlink messages (sock_diag(7)) and the layout of `tcp_info` and `mptcp_info`. A query takes about 0.1 ms, so
 that a live view can ask often; `ss` would start a process each time. Never changes a socket.
@@ -29,6 +29,8 @@ _REQUEST_DUMP = 0x301
 _TCP, _MPTCP = 6, 262
 _INFO, _CONG, _SKMEMINFO, _ULP_INFO = 2, 4, 7, 19
 """INET_DIAG_* (linux/inet_diag.h)."""
+_RCVBUF, _SNDBUF, _WMEM_QUEUED = 1, 3, 5
+"""SK_MEMINFO_* (linux/sock_diag.h)."""
 _REQ_PROTOCOL = 3
 _ULP_MPTCP, _TOKEN_LOC, _FLAGS = 3, 2, 8
 _BACKUP = 0x30
@@ -38,6 +40,8 @@ _FALLBACK = 1
 _STATES = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11
 """All states but CLOSE, LISTEN and TIME_WAIT (net/tcp_states.h)."""
 ESTABLISHED = 1
+_MAPPED = bytes(10) + b"\xff\xff"
+"""The prefix of IPv4 addresses in sockets of IPv6."""
 _INFINITE = 0x7FFFFFFF
 """The initial ssthresh."""
 
@@ -76,6 +80,11 @@ class TcpSocket:
     """Seconds in which the receive window of the peer was full, cumulative."""
     send_buffer_limited: float
     receive_buffer: int
+    busy: float = 0.0
+    """Seconds with data in flight, cumulative."""
+    bytes_retransmitted: int = 0
+    not_sent: int = 0
+    """Bytes in the queue of this socket that were never sent."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +102,20 @@ class MptcpSocket:
     bytes_retransmitted: int
     """Retransmitted at the data level, cumulative."""
     receive_buffer: int
+    send_buffer: int = 0
+    send_queued: int = 0
+    """Memory of the written data that is not acknowledged, in the same unit as `send_buffer`."""
 
 
 class SocketDiag:
     """Queries one namespace. Not for several threads at once."""
 
-    def __init__(self, namespace: str | None = None) -> None:
-        """Opens a socket in the namespace `ip netns` calls so; None is the present one. Raises `OSError`."""
-        self._namespace = namespace
+    def __init__(self, namespace: str | None = None, families: tuple[int, ...] = (socket.AF_INET,)) -> None:
+        """Opens a socket in the namespace `ip netns` calls so; None is the present one. Raises `OSError`.
+
+        `families` are those of the sockets. IPv4 connections to a listener of IPv6 count as IPv6.
+        """
+        self._namespace, self._families = namespace, families
         self._number = 0
         self._socket = _opened(namespace)
 
@@ -117,9 +132,12 @@ class SocketDiag:
         return [found for body in self._dump(_MPTCP) if (found := _mptcp(body)) is not None]
 
     def _dump(self, protocol: int) -> list[bytes]:
+        return [body for family in self._families for body in self._dump_family(protocol, family)]
+
+    def _dump_family(self, protocol: int, family: int) -> list[bytes]:
         self._number += 1
         extensions = sum(1 << (one - 1) for one in (_INFO, _CONG, _SKMEMINFO))
-        body = struct.pack("=BBBBI48x", socket.AF_INET, protocol & 0xFF, extensions, 0, _STATES)
+        body = struct.pack("=BBBBI48x", family, protocol & 0xFF, extensions, 0, _STATES)
         if protocol > 0xFF:
             body += struct.pack("=HHI", 8, _REQ_PROTOCOL, protocol)
         self._socket.send(struct.pack("=IHHII", 16 + len(body), _BY_FAMILY, _REQUEST_DUMP, self._number, 0) + body)
@@ -196,7 +214,12 @@ def _attributes(data: bytes) -> dict[int, bytes]:
 
 
 def _end(data: bytes, port_at: int, address_at: int) -> tuple[str, int]:
-    return socket.inet_ntoa(data[address_at : address_at + 4]), int.from_bytes(data[port_at : port_at + 2], "big")
+    port = int.from_bytes(data[port_at : port_at + 2], "big")
+    address = data[address_at : address_at + 16]
+    if data[0] == socket.AF_INET6:
+        mapped = address[:12] == _MAPPED
+        return socket.inet_ntoa(address[12:]) if mapped else socket.inet_ntop(socket.AF_INET6, address), port
+    return socket.inet_ntoa(address[:4]), port
 
 
 class _Info:
@@ -251,7 +274,10 @@ def _tcp(body: bytes) -> TcpSocket | None:
         peer_window=info.u32(228),
         receive_limited=info.u64(176) / 1e6,
         send_buffer_limited=info.u64(184) / 1e6,
-        receive_buffer=_receive_buffer(attributes),
+        receive_buffer=_memory(attributes, _RCVBUF),
+        busy=info.u64(168) / 1e6,
+        bytes_retransmitted=info.u64(208),
+        not_sent=info.u32(144),
     )
 
 
@@ -272,10 +298,12 @@ def _mptcp(body: bytes) -> MptcpSocket | None:
         bytes_acked=info.u64(72),
         bytes_received=info.u64(64),
         bytes_retransmitted=info.u64(48),
-        receive_buffer=_receive_buffer(attributes),
+        receive_buffer=_memory(attributes, _RCVBUF),
+        send_buffer=_memory(attributes, _SNDBUF),
+        send_queued=_memory(attributes, _WMEM_QUEUED),
     )
 
 
-def _receive_buffer(attributes: dict[int, bytes]) -> int:
-    """SK_MEMINFO_RCVBUF (linux/sock_diag.h)."""
-    return _Info(attributes.get(_SKMEMINFO, b"")).u32(4)
+def _memory(attributes: dict[int, bytes], number: int) -> int:
+    """An entry of the memory information of a socket."""
+    return _Info(attributes.get(_SKMEMINFO, b"")).u32(4 * number)

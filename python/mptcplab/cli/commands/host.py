@@ -17,7 +17,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.cli.common import BadInput, RunFailed, positive, print_json
+from mptcplab.cli.common import BadInput, RunFailed, duration, positive, print_json
 
 if TYPE_CHECKING:
     from mptcplab.host.findings import Finding
@@ -30,6 +30,8 @@ _ROUTED = ("no-second-path", "route-source", "route-missing", "route-connected")
 """Problems whose fix can need the address of a router."""
 RATES_OVER = 1.0
 """Seconds between the two samples of a rate."""
+_WIDEST = 200
+"""Maximum characters of a line that is not shown on a terminal."""
 EXAMPLE = "mptcplab host check --peer 192.0.2.7:443"
 
 
@@ -84,6 +86,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     monitor.add_argument("--count", type=positive, metavar="N", help="stop after N events")
     monitor.add_argument("--json", action="store_true", help="print one JSON object per line")
+    top = own.add_parser(
+        "top",
+        help="show connections and subflows live, with their limiting factors",
+        description="Shows MPTCP connections and subflows: rates, retransmissions, RTT, windows, limiting factors.",
+        epilog="example: mptcplab host top --interval 2s",
+    )
+    top.add_argument(
+        "--interval", type=duration, default=RATES_OVER, metavar="TIME", help="refresh every TIME (default: 1s)"
+    )
+    top.add_argument("--once", action="store_true", help="print one interval and end")
+    top.add_argument("--json", action="store_true", help="print one JSON object per interval")
     export = own.add_parser(
         "export",
         help="print counters and subflows in the Prometheus text format",
@@ -227,6 +240,21 @@ def _value_text(key: str, value: object) -> str:
     return f"{value / 1e6:.2f}Mb/s" if key.endswith("_rate") else f"{1e3 * value:.3g}ms"
 
 
+def _top(given: argparse.Namespace) -> int:
+    from mptcplab.host.top import intervals, live
+    from mptcplab.host.top_view import text
+
+    if not (given.once or given.json) and sys.stdout.isatty():
+        live(given.interval)
+        return 0
+    for rows in itertools.islice(intervals(given.interval), 1 if given.once else None):
+        if given.json:
+            print(json.dumps({"time": round(time.time(), 3), "connections": [asdict(one) for one in rows]}), flush=True)
+        else:
+            print("\n".join(text(rows, _WIDEST)), flush=True)
+    return 0
+
+
 def _export(given: argparse.Namespace) -> int:
     from mptcplab.host.connections import subflows
     from mptcplab.host.machine import Machine
@@ -283,4 +311,4 @@ def _peers(text: str | None) -> tuple[list[Address], int | None]:
     return list(dict.fromkeys(far)), port
 
 
-_DOES = {"check": _check, "setup": _setup, "monitor": _monitor, "export": _export}
+_DOES = {"check": _check, "setup": _setup, "monitor": _monitor, "top": _top, "export": _export}
