@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import pytest
@@ -54,6 +54,13 @@ def hosts() -> Iterator[Hosts]:
     """Two hosts on two links; nothing of Multipath TCP is set up."""
     if (why := namespaces.why_not()) is not None:
         cannot(why)
+    with joined() as both:
+        yield both
+
+
+@contextmanager
+def joined() -> Iterator[Hosts]:
+    """The same hosts, for tests that need a second pair."""
     with ExitStack() as stack:
         both = Hosts(stack.enter_context(namespace("client")), stack.enter_context(namespace("server")))
         for at in (1, 2):

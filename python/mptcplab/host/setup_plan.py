@@ -38,7 +38,7 @@ def steps(machine: Machine, wishes: Wishes) -> list[Step]:
     """The steps in order; empty if nothing is missing."""
     if not machine.speaks:
         raise CannotPrepare("this kernel has no Multipath TCP (needs CONFIG_MPTCP and Linux 5.6 or later)")
-    names = _names(machine, wishes)
+    names = chosen(machine, wishes)
     found = [step for key, value in _settings(names, machine) if (step := _sysctl(key, value))]
     found += _limits(machine)
     planned = set[str]()
@@ -48,7 +48,8 @@ def steps(machine: Machine, wishes: Wishes) -> list[Step]:
     return found
 
 
-def _names(machine: Machine, wishes: Wishes) -> frozenset[str]:
+def chosen(machine: Machine, wishes: Wishes) -> frozenset[str]:
+    """The interfaces to set up. Raises `CannotPrepare`."""
     usable = {one.name: one for one in machine.usable()}
     given = [*wishes.devices, *sorted(wishes.backup), *(wishes.gateways or {})]
     wrong = next((name for name in given if name not in usable), None)
@@ -138,7 +139,7 @@ def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[
     for one, address, number in fixes.endpoints(machine, names):
         if not number:
             raise CannotPrepare("the path manager already has 255 endpoints, its maximum")
-        do = fixes.endpoint(address, one.name, number, " ".join(sorted(_flags(one, wishes), reverse=True)))
+        do = fixes.endpoint(address, one.name, number, " ".join(sorted(endpoint_flags(one, wishes), reverse=True)))
         found.append(Step.of(do, f"ip mptcp endpoint delete id {number}"))
     return found
 
@@ -147,7 +148,7 @@ def _check_endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) ->
     """Rejects an existing endpoint that lacks the required flags."""
     lines = {one.address: one for one in machine.endpoints}
     for one in (interface for interface in machine.usable() if interface.name in names):
-        flags = _flags(one, wishes)
+        flags = endpoint_flags(one, wishes)
         for address in fixes.first_addresses(one):
             known = lines.get(address)
             if known and (wishes.server or one.name in wishes.backup) and not flags <= known.flags:
@@ -157,6 +158,7 @@ def _check_endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) ->
                 )
 
 
-def _flags(interface: Interface, wishes: Wishes) -> frozenset[str]:
+def endpoint_flags(interface: Interface, wishes: Wishes) -> frozenset[str]:
+    """The flags of the endpoints of an interface."""
     kind = {"signal" if wishes.server else "subflow"}
     return frozenset(kind | ({"backup"} if interface.name in wishes.backup else set()))

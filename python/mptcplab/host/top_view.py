@@ -1,8 +1,8 @@
 """The view of `mptcplab host top`: connections and subflows with their rates, and the limiting factor of each subflow.
 
-Owns the arithmetic between two looks at the kernel's sockets, and the text. `rwnd_limited` and `sndbuf_limited` of
-`tcp_info` are no evidence for a subflow: its data waits in the MPTCP connection, so they stay 0 with a full receive
-window, and count in healthy transfers. Several samples per interval decide instead.
+Owns the arithmetic between two looks at the kernel's sockets, and the text. The data of a subflow waits in the MPTCP
+connection. Therefore `rwnd_limited` of `tcp_info` stays 0 with a full receive window, and `sndbuf_limited` grows in
+healthy transfers. Several samples per interval decide instead.
 """
 
 from __future__ import annotations

@@ -11,15 +11,19 @@ import ipaddress
 import itertools
 import json
 import os
+import shlex
 import socket
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.cli.common import BadInput, RunFailed, duration, positive, print_json
 
 if TYPE_CHECKING:
+    from mptcplab.host.boot_files import BootFile
     from mptcplab.host.findings import Finding
     from mptcplab.host.machine import Address
     from mptcplab.host.setup_plan import Wishes
@@ -72,6 +76,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="DEVICE=ADDRESS",
         help="address of the router behind an interface",
+    )
+    setup.add_argument("--persist", action="store_true", help="also write files that restore the set-up at each boot")
+    setup.add_argument(
+        "--root", type=Path, default=Path("/"), metavar="DIR", help="directory of the files of --persist (default: /)"
     )
     _add_peer(setup, "set up routes to this peer, for networks without a default route")
     setup.add_argument("--json", action="store_true", help="print JSON")
@@ -174,37 +182,68 @@ def _fixes(found: list[Finding]) -> list[str]:
 
 
 def _setup(given: argparse.Namespace) -> int:
-    from mptcplab.host import journal
+    from mptcplab.host import journal, persistence
+    from mptcplab.host.boot_files import boot_files
     from mptcplab.host.machine import Machine
     from mptcplab.host.setup_plan import steps
     from mptcplab.host.setup_steps import typed
 
     if not given.dry_run and os.geteuid() != 0:
         raise BadInput("mptcplab: host setup requires root; --dry-run only prints the steps")
-    if given.dry_run:
-        return _print_commands(
-            given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing to do"
-        )
+    if given.undo and given.persist:
+        raise BadInput("mptcplab: host setup --undo also removes the files of --persist; omit --persist")
+    if given.undo:
+        return _undo(given)
+    with nullcontext() if given.dry_run else journal.alone():
+        machine, wishes = Machine.read(), _wishes(given)
+        wanted = steps(machine, wishes)
+        files = boot_files(machine, wishes, given.root) if given.persist else []
+        persistence.check(files, given.root)
+        if not given.dry_run:
+            journal.apply(wanted)
+            if files:
+                _print_kept(persistence.write(files, given.root))
+    return _print_commands(given, [typed(step.do) for step in wanted], "nothing to do", files)
+
+
+def _undo(given: argparse.Namespace) -> int:
+    from mptcplab.host import journal, persistence
+    from mptcplab.host.setup_steps import typed
+
     with journal.alone():
-        if given.undo:
-            back, theirs = journal.undo()
-            for step in theirs:
-                print(
-                    f"mptcplab: not undone, because this setting was changed or removed later: {typed(step.do)}",
-                    file=sys.stderr,
-                )
-            message = [typed(step.undo) for step in reversed(back)]
-            return _print_commands(given, message, "nothing to undo: host setup changed nothing here")
-        wanted = steps(Machine.read(), _wishes(given))
-        journal.apply(wanted)
-    return _print_commands(given, [typed(step.do) for step in wanted], "nothing to do")
+        back, theirs = journal.undo()
+        for step in theirs:
+            print(
+                f"mptcplab: not undone, because this setting was changed or removed later: {typed(step.do)}",
+                file=sys.stderr,
+            )
+        there = persistence.written(given.root)
+        kept = persistence.remove(given.root)
+        _print_kept(kept)
+    message = [typed(step.undo) for step in reversed(back)]
+    message += [f"rm {shlex.quote(str(given.root / path.lstrip('/')))}" for path in there if path not in kept]
+    return _print_commands(given, message, "nothing to undo: host setup changed nothing here", [])
 
 
-def _print_commands(given: argparse.Namespace, commands: list[str], nothing: str) -> int:
+def _print_kept(paths: list[str]) -> None:
+    for path in paths:
+        print(f"mptcplab: {path} was changed later, so mptcplab keeps it", file=sys.stderr)
+
+
+def _print_commands(given: argparse.Namespace, commands: list[str], nothing: str, files: list[BootFile]) -> int:
     if given.json:
-        print_json(commands)
-    else:
+        print_json({"commands": commands, "files": {one.path: one.text for one in files}} if files else commands)
+        return 0
+    if commands or not files:
         print("\n".join(commands) or nothing)
+    for one in files:
+        if given.dry_run:
+            print(f"\n{one.path}{f' -> {one.text}' if one.link else ':'}")
+            print(
+                "".join(f"    {line}".rstrip() + "\n" for line in ([] if one.link else one.text.splitlines())), end=""
+            )
+        else:
+            print(f"wrote {given.root / one.path.lstrip('/')}")
     return 0
 
 
