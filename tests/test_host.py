@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli
+from mptcplab.captures.packets import read
 from mptcplab.cli.commands.host import line_of
 from mptcplab.emulation.namespaces import Namespace, namespace
 from mptcplab.host.connections import Counted, Subflow, subflows
@@ -469,3 +470,60 @@ def test_endpoints_that_open_too_little_are_named(healthy: Hosts, name: str, pla
     assert list(found) == [name], found
     subprocess.run(healthy.client.command("sh", "-ec", "\n".join(found[name]["fix"])), check=True, capture_output=True)
     assert healthy.check() == {}
+
+
+CACHES = ("MPCapableSYNTXDrop", "Blackhole", "MPCapableSYNTXDisabled")
+"""Counters of MPTcpExt that show a black hole."""
+
+
+def _all_state(hosts: Hosts) -> dict[str, str]:
+    """All state of the client's network that lasts; caches, counters of packets and closed sockets are none."""
+    client = hosts.client
+    words = [
+        "addr show",
+        "rule show",
+        "route show table all",
+        "-6 route show table all",
+        "mptcp endpoint",
+        "mptcp limits",
+    ]
+    words += ["link show", "maddr show", "tunnel show"]
+    found = {one: client.ip(one) for one in words}
+    settings = subprocess.run(client.command("sysctl", "-a"), capture_output=True, text=True, check=False).stdout
+    found["sysctls"] = "\n".join(
+        line for line in settings.splitlines() if line.startswith("net.") and "nf_conntrack_count" not in line
+    )
+    found["black hole"] = str({name: _counters(client).get(name, 0) for name in CACHES})
+    for name in ("nft list ruleset", "ss -Htan state established"):
+        found[name] = subprocess.run(client.command(*name.split()), capture_output=True, text=True, check=False).stdout
+    return found
+
+
+@pytest.mark.parametrize("peer", ["10.50.0.2:80", f"{PEER}:5000", "10.0.1.99:9", None])
+def test_a_check_changes_nothing(dropping: Hosts, serving: Any, peer: str | None) -> None:
+    """A peer that drops MPTCP, one that speaks it, an absent host, and no peer."""
+    serving(MPTCP)
+    before = _all_state(dropping)
+    dropping.host("check", *(("--peer", peer) if peer else ()))
+    assert _all_state(dropping) == before
+
+
+def test_no_syn_with_the_option_is_repeated(dropping: Hosts, serving: Any, tmp_path: Path) -> None:
+    """The kernel repeats a SYN after 1 s, at last without the option, and then it sees a black hole."""
+    serving(MPTCP)
+    file = tmp_path / "all.pcap"
+    capture = dropping.client.command(sys.executable, "-m", "mptcplab.doctor.packet_capture", file)
+    with subprocess.Popen(capture, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        for peer in ("10.50.0.2:80", f"{PEER}:5000"):
+            dropping.check("--peer", peer)
+        process.terminate()
+        process.wait(30)
+    syns: dict[Any, list[bool]] = {}
+    for one in read([file]):
+        if one.syn and not one.ack and one.source[0] != ipaddress.ip_address(PEER):
+            syns.setdefault(one.source, []).append(bool(one.mptcp))
+    asked = [found for found in syns.values() if any(found)]
+    assert len(asked) >= 4, "two tries at the peer that drops them, and one on each path to the other peer"
+    assert all(found == [True] for found in asked), syns
