@@ -18,6 +18,8 @@ const LARGEST_BLOCK: usize = 1 << 24;
 /// Interfaces of a pcapng section, at most.
 const MOST_INTERFACES: usize = 65_536;
 const SECOND: u64 = 1_000_000_000;
+/// Latest time of a packet, ns since 1970.
+const LATEST: u64 = 1 << 62;
 
 /// An error of a capture file.
 #[derive(Debug, thiserror::Error)]
@@ -363,12 +365,12 @@ impl Context<'_> {
     }
 }
 
-/// Time since 1970 in ns; times outside of the range of u64 saturate.
+/// Time since 1970 in ns, at most 2^62, so that sums of times do not overflow.
 fn nanoseconds(ticks: u64, interface: &Interface) -> u64 {
     let exact = u128::from(ticks) * u128::from(SECOND) / u128::from(interface.resolution);
     let offset = i128::from(interface.offset) * i128::from(SECOND);
     let time = i128::try_from(exact).unwrap_or(i128::MAX).saturating_add(offset);
-    u64::try_from(time.max(0)).unwrap_or(u64::MAX)
+    u64::try_from(time.max(0)).unwrap_or(u64::MAX).min(LATEST)
 }
 
 /// A reader that fills each buffer as far as the source has bytes.

@@ -60,12 +60,12 @@ impl<'a> Case<'a> {
                 one.limit == limit && subflow.is_none_or(|number| usize::from(one.subflow) == number)
             })
             .collect();
-        episodes.sort_by_key(|one| std::cmp::Reverse(one.end - one.start));
+        episodes.sort_by_key(|one| std::cmp::Reverse(one.length()));
         let mut shown: Vec<Evidence> = Vec::new();
         for one in episodes {
             // Several subflows are in the same state at the same time.
             if shown.len() < 3 && shown.iter().all(|known| known.packet != one.first) {
-                let milliseconds = (one.end - one.start) as f64 / 1e6;
+                let milliseconds = one.length() as f64 / 1e6;
                 let file = one.last.number;
                 shown.push(self.evidence(
                     one.start,

@@ -298,7 +298,7 @@ impl Half {
         packet: PacketRef,
         is_pushed: bool,
     ) -> SentKind {
-        let end = start + length;
+        let end = start.saturating_add(length);
         self.totals.segments += 1;
         self.largest_payload = self.largest_payload.max(length);
         if is_pushed && length % self.segment_size() != 0 && length < self.largest_payload.min(1200) {
@@ -316,7 +316,7 @@ impl Half {
                 self.note_hole(known, begin, time);
             }
             kind.new = end - begin;
-            let data = data.map(|data| data + (begin - start));
+            let data = data.map(|data| data.saturating_add(begin - start));
             self.push(Sent {
                 start: begin,
                 end,
@@ -385,7 +385,7 @@ impl Half {
         while index < self.sent.len() && self.sent[index].start < end {
             let one = &mut self.sent[index];
             if one.is_hole {
-                let waited = (time - one.first) as f64 / 1e9;
+                let waited = time.saturating_sub(one.first) as f64 / 1e9;
                 let is_late = waited < self.reordering_window;
                 let rest = (one.start < start || one.end > end).then(|| one.clone());
                 one.is_hole = false;
@@ -514,7 +514,7 @@ impl Half {
                     if front.start < number {
                         let length = number - front.start;
                         Self::deliver(front, front.start, number, &mut self.flight, &mut self.totals, report);
-                        front.data = front.data.map(|data| data + length);
+                        front.data = front.data.map(|data| data.saturating_add(length));
                         front.start = number;
                     }
                     break;
@@ -583,7 +583,7 @@ impl Half {
         }
         totals.delivered += length;
         if let Some(data) = one.data {
-            report(Delivered { data: data + (start - one.start), length });
+            report(Delivered { data: data.saturating_add(start - one.start), length });
         }
     }
 

@@ -148,7 +148,7 @@ impl Stream {
         time: u64,
         packet: PacketRef,
     ) -> Mapped {
-        let end = start + length;
+        let end = start.saturating_add(length);
         let mut mapped = Mapped::default();
         let known = self.next;
         if start < known {
@@ -259,14 +259,15 @@ impl Stream {
 
     /// Takes data that a subflow has acknowledged.
     pub(crate) fn arrived(&mut self, delivered: Delivered) {
-        let (start, end) = (delivered.data, delivered.data + delivered.length);
+        let (start, end) = (delivered.data, delivered.data.saturating_add(delivered.length));
         let mut index = self.index_after(start.max(self.acknowledged));
         while let Some(chunk) = self.chunks.get_mut(index)
             && chunk.start < end
         {
             let bytes = chunk.end.min(end).saturating_sub(chunk.start.max(start));
-            let left = chunk.end - chunk.start - u64::from(chunk.arrived);
-            let newly = bytes.min(left);
+            let left = (chunk.end - chunk.start).saturating_sub(u64::from(chunk.arrived));
+            // What was not seen cannot arrive; the capture misses it.
+            let newly = if chunk.subflow == UNSEEN { 0 } else { bytes.min(left) };
             chunk.arrived = chunk.arrived.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX));
             self.out_of_order += newly;
             index += 1;

@@ -136,6 +136,13 @@ pub(crate) struct View {
     last_packet: PacketRef,
 }
 
+impl Episode {
+    /// Its length, ns. Times in a damaged capture may go back.
+    pub(crate) const fn length(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
 impl Direction {
     fn new(start: u64) -> Self {
         Self {
@@ -186,10 +193,9 @@ impl Direction {
             self.episodes.push(episode);
             return;
         }
-        let shortest =
-            self.episodes.iter_mut().filter(|other| alike(other)).min_by_key(|one| one.end - one.start);
+        let shortest = self.episodes.iter_mut().filter(|other| alike(other)).min_by_key(|one| one.length());
         if let Some(shortest) = shortest
-            && shortest.end - shortest.start < episode.end - episode.start
+            && shortest.length() < episode.length()
         {
             *shortest = episode;
         }
@@ -499,15 +505,19 @@ impl View {
         let start = if subflow.handshake.initial[side].is_some() {
             let high = half.next() & !0xffff_ffff;
             let start = high | u64::from(mapping.subflow_sequence);
-            // The nearest number with these 32 bits.
-            if start > half.next() + (1 << 31) { start.wrapping_sub(1 << 32) } else { start }
+            // The nearest number with these 32 bits. One before the SYN is no mapping.
+            match start.saturating_sub(half.next()) > 1 << 31 {
+                true if high == 0 => return,
+                true => start - (1 << 32),
+                false => start,
+            }
         } else {
             match half.extend(segment.sequence) {
                 Some(start) => start,
                 None => return,
             }
         };
-        subflow.mappings[side] = Some(ActiveMapping { start, end: start + payload, data });
+        subflow.mappings[side] = Some(ActiveMapping { start, end: start.saturating_add(payload), data });
     }
 
     /// The number of payload at the data level; None if it is unknown.
@@ -528,12 +538,12 @@ impl View {
             && start >= mapping.start
             && start < mapping.end
         {
-            return Some(mapping.data + (start - mapping.start));
+            return Some(mapping.data.saturating_add(start - mapping.start));
         }
         // MP_CAPABLE with data: the mapping starts with the first byte (RFC 8684 section 3.1).
         let has_capable = segment.options.mptcp.iter().any(|one| matches!(one, MptcpOption::Capable(_)));
         if has_capable && start == 1 {
-            subflow.mappings[side] = Some(ActiveMapping { start: 1, end: 1 + length, data: 1 });
+            subflow.mappings[side] = Some(ActiveMapping { start: 1, end: length.saturating_add(1), data: 1 });
             return Some(1);
         }
         let is_first = is_alone && subflow.handshake.is_agreed && !segment.has_cut_options;
