@@ -126,6 +126,8 @@ pub struct ConnectionReport {
 pub struct DataReport {
     /// Data sent, each byte once.
     pub bytes: u64,
+    /// Data acknowledged in order; 0 if no acknowledgements were captured.
+    pub delivered: u64,
     /// Time from the first data to the last data or acknowledgement, s.
     pub seconds: f64,
     /// Goodput.
@@ -140,6 +142,10 @@ pub struct DataReport {
     pub largest_window: u64,
     /// Most data in flight, bytes.
     pub largest_flight: u64,
+    /// Mean data in flight while there is any, bytes.
+    pub mean_flight: u64,
+    /// Time without data in flight between data, s.
+    pub idle: f64,
     /// Most data that waited out of order at the receiver, bytes.
     pub largest_out_of_order: u64,
     /// Longest time without progress while data was outstanding, s.
@@ -209,6 +215,8 @@ pub struct SubflowData {
     pub retransmissions: u64,
     /// Segments presumed lost.
     pub lost: u64,
+    /// Segments that were lost while the queue was not full.
+    pub random_losses: u64,
     /// Lost bytes per sent byte.
     pub loss_rate: f64,
     /// Retransmission timeouts.
@@ -227,6 +235,10 @@ pub struct SubflowData {
     pub p95_rtt: Option<f64>,
     /// Rate of the path while it was busy.
     pub capacity: Option<f64>,
+    /// Whether the path was ever busy, so that its capacity is no lower bound only.
+    pub is_capacity_measured: bool,
+    /// Most data in flight, bytes.
+    pub largest_flight: u64,
     /// Rate that was missing because of each limit: what would fill the capacity.
     pub missing: Vec<Missing>,
     /// Values in equal time steps.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::diagnosis::{Case, HostFacts, MissingRates, diagnose};
+use crate::diagnosis::{Case, HostFacts, MissingRates, diagnose, random_losses};
 use crate::report::{
     AnnouncedReport, ConnectionReport, DataReport, DataSeries, EventReport, Missing, Protocol, Report, Role,
     RungReport, SubflowData, SubflowReport, SubflowSeries,
@@ -158,6 +158,7 @@ fn data(view: &View, side: usize, rates: &MissingRates, start: u64) -> DataRepor
     let per_second = 8.0 / steps.seconds() / 1e6;
     DataReport {
         bytes: stream.new_bytes,
+        delivered: stream.delivered,
         seconds: if stream.new_bytes > 0 { rates.seconds } else { 0.0 },
         goodput: rates.rate(rates.bytes),
         potential: rates.rate(rates.potential()),
@@ -165,6 +166,8 @@ fn data(view: &View, side: usize, rates: &MissingRates, start: u64) -> DataRepor
         needless: stream.needless,
         largest_window: stream.largest_window,
         largest_flight: stream.largest_flight,
+        mean_flight: (direction.flight_time / direction.busy.max(1e-9)) as u64,
+        idle: direction.idle,
         largest_out_of_order: stream.largest_out_of_order,
         longest_stall: direction.stall.map_or(0.0, |(longest, ..)| longest as f64 / 1e9),
         series: DataSeries {
@@ -234,6 +237,7 @@ fn subflow_data(
         share: totals.new_bytes as f64 / all.max(1) as f64,
         retransmissions: totals.retransmissions,
         lost: totals.lost,
+        random_losses: random_losses(half),
         loss_rate: totals.lost as f64 / sent.max(1) as f64,
         timeouts: totals.timeouts,
         reordered: totals.reordered,
@@ -243,6 +247,8 @@ fn subflow_data(
         median_rtt: milliseconds(trips.distribution.quantile(0.5)),
         p95_rtt: milliseconds(trips.distribution.quantile(0.95)),
         capacity: half.capacity().map(|rate| rate * 8.0 / 1e6),
+        is_capacity_measured: half.has_measured_capacity(),
+        largest_flight: half.most_flight(),
         missing: missing.map_or_else(Vec::new, |of| {
             Limit::ALL
                 .iter()

@@ -35,6 +35,12 @@ fn is_random(episode: &LossEpisode, usual: f64, base: f64) -> bool {
     episode.queueing < (EMPTY * usual).max(SHORTEST_QUEUE).max(0.1 * base)
 }
 
+/// Segments that were lost while the queue was not full.
+pub(crate) fn random_losses(half: &Half) -> u64 {
+    let (usual, base) = (usual_queue(half), half.round_trips.base.unwrap_or(0.0));
+    half.losses.iter().filter(|episode| is_random(episode, usual, base)).map(|episode| episode.segments).sum()
+}
+
 fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdict> {
     let half = &case.subflow(number).halves[case.side];
     let bytes = rates.of(number, Limit::Loss);

@@ -84,7 +84,10 @@ impl MissingRates {
                 one(&flows[id], side, capacity, &direction.steps)
             })
             .collect();
-        let bytes: u64 = direction.stream.new_bytes;
+        let stream = &direction.stream;
+        // Data at the end of a capture may still wait for other data; without acknowledgements, all of it counts.
+        let bytes =
+            if stream.delivered > 0 { stream.delivered.min(stream.new_bytes) } else { stream.new_bytes };
         Self { subflows, seconds: seconds.max(1e-3), bytes: bytes as f64, is_measured: !measured.is_empty() }
     }
 

@@ -12,6 +12,7 @@ mod rank;
 mod structure;
 
 pub(crate) use evidence::Case;
+pub(crate) use losses::random_losses;
 pub(crate) use missing::MissingRates;
 pub use rank::HostFacts;
 pub(crate) use rank::diagnose;

@@ -254,6 +254,11 @@ impl Half {
         self.credit
     }
 
+    /// Most data in flight, bytes.
+    pub(crate) const fn most_flight(&self) -> u64 {
+        self.most_flight
+    }
+
     pub(crate) const fn peak(&self) -> u64 {
         self.peak
     }

@@ -59,6 +59,8 @@ pub(crate) struct Stream {
     /// Bytes that subflows have delivered beyond the first missing byte.
     out_of_order: u64,
     pub(crate) new_bytes: u64,
+    /// Bytes acknowledged at the data level.
+    pub(crate) delivered: u64,
     pub(crate) reinjected: u64,
     pub(crate) needless: u64,
     /// The first packets with reinjected data.
@@ -285,6 +287,7 @@ impl Stream {
         if newly > 0 {
             self.next = self.next.max(number);
             self.acknowledged = number;
+            self.delivered += newly;
             self.drop_acknowledged();
         }
         self.largest_out_of_order = self.largest_out_of_order.max(self.out_of_order);

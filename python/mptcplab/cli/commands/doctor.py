@@ -49,6 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--parquet", type=Path, metavar="DIR", help="write connections, subflows and segments as tables"
     )
     parser.add_argument("--xpl", type=Path, metavar="DIR", help="write time-sequence graphs for xplot")
+    parser.add_argument("--scenario", type=Path, metavar="FILE", help="fit a scenario to the connection")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor report")
 
 
@@ -122,6 +123,8 @@ def _files(
 
         names = tables.write(report, inputs.captures, given.parquet, progress)
         written.append(f"tables: {given.parquet} ({', '.join(names)})")
+    if given.scenario is not None:
+        written.append(_scenario(given, report))
     if given.xpl is not None:
         from mptcplab.doctor import xplot
 
@@ -129,6 +132,22 @@ def _files(
         more = f", {omitted} more subflows have none" if omitted else ""
         written.append(f"time-sequence graphs: {given.xpl} ({graphs} files{more})")
     return written
+
+
+def _scenario(given: argparse.Namespace, report: dict[str, Any]) -> str:
+    """Writes a scenario that behaves as the connection; returns a line about it."""
+    from mptcplab.doctor import fit
+    from mptcplab.util.files import write_text
+
+    if not report["connections"]:
+        raise BadInput("mptcplab doctor: --scenario: the captures contain no connection")
+    number = (given.connection or 1) - 1
+    fitted = fit.fit(report, number)
+    write_text(given.scenario, fit.text(fitted, report, number))
+    return (
+        f"scenario: {given.scenario} (goodput {fitted.goodput / 1e6:.2f} Mb/s, {fitted.error:+.0%} of the capture); "
+        f"try mptcplab why {given.scenario}"
+    )
 
 
 def _progress(*, quiet: bool) -> Callable[[int], bool]:
