@@ -368,6 +368,8 @@ def test_errors_name_the_file_and_the_remedy(cli: Cli, server: Path, tmp_path: P
     assert "must be between 1 and 1" in error("server.pcapng", "--connection", "7")
     assert "this is a capture" in error("server.pcapng", "--html", "server.pcapng")
     assert "a device, not a file" in error("/dev/zero")
+    os.mkfifo(tmp_path / "silent")
+    assert "no process writes into this pipe" in error("silent")
     assert (tmp_path / "server.pcapng").read_bytes() == server.read_bytes()
 
 

@@ -5,9 +5,11 @@ Owns the recognition of files, and errors about files. Reads no packets.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +23,8 @@ from mptcplab.util.user_input import BadResult, nearest
 _CAPTURE = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
 """First bytes of pcap (microseconds, nanoseconds, both byte orders) and pcapng."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PATIENCE = 1.0
+"""Seconds to wait for the writer of a pipe."""
 _SUFFIXES = (".pcap", ".pcapng", ".cap", ".dmp", ".gz", ".zst")
 _TEXTS = "`ip mptcp limits show`, `ip mptcp endpoint show`, `nstat -asz`, /proc/net/netstat, `ss -tiM`"
 
@@ -75,10 +79,31 @@ def _copy(source: Path, target: Path) -> None:
         if str(source) == "-":
             shutil.copyfileobj(sys.stdin.buffer, copy)
         elif source.is_fifo():
-            with source.open("rb") as pipe:
+            descriptor, start = _opened(source)
+            with os.fdopen(descriptor, "rb") as pipe:
+                copy.write(start)
                 shutil.copyfileobj(pipe, copy)
         else:
             raise BadResult(f"{source}: a device, not a file or pipe")
+
+
+def _opened(source: Path) -> tuple[int, bytes]:
+    """Opens a pipe; also returns its first bytes. Raises `BadResult` if no process opens it for writing."""
+    descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK)
+    until = time.monotonic() + _PATIENCE
+    start = b""
+    while not start:
+        try:
+            # Nothing is returned without a writer. A silent writer raises an error.
+            start = os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            break
+        if not start and time.monotonic() > until:
+            os.close(descriptor)
+            raise BadResult(f"{source}: no process writes into this pipe")
+        time.sleep(0 if start else 0.02)
+    os.set_blocking(descriptor, True)
+    return descriptor, start
 
 
 def _sort(path: Path, name: str, found: Inputs, *, is_text: bool) -> None:
