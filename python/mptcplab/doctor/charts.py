@@ -168,11 +168,13 @@ def _x_labels(start: float, length: float) -> str:
     """Labels of times, with the unit at the last one."""
     ticks = nice(length, 5)
     step = ticks[1] if len(ticks) > 1 else length
-    first = math.ceil(start / step - 1e-9) * step
+    # A start of some ms counts as 0.
+    first = math.ceil(start / step - 0.03) * step
     times = [first + number * step for number in range(len(ticks) + 1) if first + number * step <= start + length]
     digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
     return "".join(
-        f'<span style="left:{_part(time, start, length):.2%}">{time:.{min(digits, 6)}f} s</span>' for time in times
+        f'<span style="left:{max(0.0, _part(time, start, length)):.2%}">{time:.{min(digits, 6)}f} s</span>'
+        for time in times
     )
 
 

@@ -254,7 +254,7 @@ def limits(connection: Json) -> str:
 
 def _limit_rows(connection: Json, side: int) -> Iterator[str]:
     for number, one in enumerate(connection["subflows"][:SUBFLOWS]):
-        shares = dict(words.limits(one["data"][side], 0.0))
+        shares = dict(words.limits(one, side, 0.0))
         if not shares:
             continue
         parts = [(name, of, shares[name]) for name, of in LIMIT_COLOURS.items() if shares.get(name, 0.0) > 0.002]

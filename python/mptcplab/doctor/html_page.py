@@ -174,7 +174,7 @@ def _used(connection: Json, data: Json) -> str:
 
 def _verdict(one: Json, files: Sequence[str]) -> str:
     level = verdict_names.level(one)
-    cost, _, rest = words.cost(one).partition(", ")
+    cost, _, rest = words.cost(one).replace("% of", "%, of", "about" in words.cost(one)).partition(", ")
     price = f'<p class="cost">{cost}{f" <small>{rest}</small>" if rest else ""}</p>' if cost else ""
     proof = "".join(
         f"<li><code>{escaped(words.packet(it['packet'], files))}</code> "
@@ -308,7 +308,7 @@ def _footer(report: Json) -> str:
     unused = f"Packets that were not used: {', '.join(notes)}. " if notes else ""
     copies = f"{words.plural(report['copies'], 'packet')} captured twice. " if report["copies"] else ""
     return (
-        f"<footer><p>{unused}{copies}Times are s after the first packet. Numbers of packets are those of Wireshark "
+        f"<footer><p>{unused}{copies}Times are seconds after the first packet. Packets have the numbers of Wireshark "
         "(<code>frame.number</code>). The potential is the rate that all open subflows together could carry, as far as "
         f"the capture shows.</p><p>mptcplab {escaped(__version__)}</p></footer>"
     )

@@ -141,7 +141,7 @@ def _subflows(connection: Json, width: int) -> Iterator[str]:
     if len(connection["subflows"]) > _SUBFLOWS:
         yield f"  and {words.plural(len(connection['subflows']) - _SUBFLOWS, 'more subflow')} (--json)"
     for number, one in enumerate(connection["subflows"][:_SUBFLOWS]):
-        if limits := words.limits(one["data"][side]):
+        if limits := words.limits(one, side):
             parts = ", ".join(f"{words.LIMITS[name][0]} {words.percent(share)}" for name, share in limits)
             yield from _wrapped(f"subflow {number + 1}, limits by time: {parts}", width, "  ", "    ")
         if one["reset"]:

@@ -170,8 +170,11 @@ def subflow_rate(data: Mapping[str, Any], connection_data: Mapping[str, Any]) ->
     return float(data["bytes"]) * 8e-6 / length if length > 0 else 0.0
 
 
-def limits(data: Mapping[str, Any], least: float = 0.02) -> list[tuple[str, float]]:
-    """The limits of a subflow with their share of the time, the longest first."""
+def limits(subflow: Mapping[str, Any], side: int, least: float = 0.02) -> list[tuple[str, float]]:
+    """The limits of a subflow with their share of the time, the longest first; empty if it was never of use."""
+    data = subflow["data"][side]
+    if subflow["reset_by"] and not any(one["bytes"] for one in subflow["data"]):
+        return []
     total = sum(one["seconds"] for one in data["missing"])
     shares = [(str(one["limit"]), one["seconds"] / total) for one in data["missing"] if total > 0]
     return sorted((one for one in shares if one[1] >= least), key=lambda one: -one[1])
