@@ -151,6 +151,13 @@ def test_a_session_and_an_address_have_budgets() -> None:
 def test_the_number_of_sessions_is_bounded() -> None:
     bench = Bench(ServerLimits(sessions=2))
     assert [bench.opened((f"192.0.2.{at}", 1)) is not None for at in range(3)] == [True, True, False]
+    assert bench.opened(("2001:db8::1", 1)) is None
+    six = Bench(ServerLimits(address_bytes=1_000_000))
+    session = six.opened(("2001:db8::1", 1, 0, 0))
+    assert session is not None
+    six.ask(request(session, rate=10**9), ("2001:db8::1", 1, 0, 0))
+    six.send_due(1)
+    assert six.opened(("2001:db8::2", 1, 0, 0)) is None, "both are in one network of 64 bits"
     assert owner("2001:db8:1:2:3::4") == owner("2001:db8:1:2::")
     assert owner("::ffff:192.0.2.7") == "192.0.2.7"
 
@@ -203,6 +210,15 @@ def test_a_queue_that_never_fills_is_a_lower_bound() -> None:
     assert not seen
     assert queue is not None
     assert queue.value == pytest.approx(1, rel=0.05)
+
+
+def test_a_train_below_the_rate_of_the_link_gives_a_lower_bound() -> None:
+    log = flood(rate=100e6, queue=100, overload=0.5, seconds=0.3)
+    found = estimates.direction(log, log, [0] * 20, slow=False, fallback=1e6)
+    assert found.is_rate_bound
+    assert found.rate.value == pytest.approx(50e6, rel=0.01)
+    full = estimates.direction(flood(rate=10e6, queue=80, overload=2, seconds=1), log, [0] * 20, slow=False, fallback=1)
+    assert not full.is_rate_bound
 
 
 def test_random_losses_do_not_count_as_a_full_queue() -> None:
@@ -267,9 +283,9 @@ def test_the_output_is_a_scenario() -> None:
 
 
 @contextmanager
-def serving() -> Iterator[int]:
+def serving(address: str = "127.0.0.1") -> Iterator[int]:
     """A server on the loopback device; yields its port."""
-    own = server_socket(0, "127.0.0.1")
+    own = server_socket(0, address)
     over = threading.Event()
     thread = threading.Thread(target=Server(own).serve, args=(over.is_set,))
     thread.start()
@@ -288,6 +304,15 @@ def test_it_needs_no_root_and_keeps_to_its_budget(cli: Cli) -> None:
     [link] = json.loads(done.stdout)["links"]
     assert link["sent_bytes"] + link["received_bytes"] < 5e6
     assert link["delay"]["minimum"] < 0.01
+    assert link["up"]["rate"]["value"] > 1e6
+
+
+@linux
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this host has no IPv6")
+def test_it_measures_over_ipv6(cli: Cli) -> None:
+    with serving("::1") as port:
+        done = cli("measure", "lo=::1", "--peer", f"[::1]:{port}", "--time", "3s", "--most", "2MB", "--json")
+    [link] = json.loads(done.stdout)["links"]
     assert link["up"]["rate"]["value"] > 1e6
 
 

@@ -226,7 +226,8 @@ def direction(flood: TrainLog, steady: TrainLog, one_way: Sequence[int], *, slow
     bucket = token_bucket(flood, rate.value) if policed else None
     return Direction(
         rate=rate,
-        is_rate_bound=slow,
+        # Without a loss and without a queue, the train ended before it filled the link.
+        is_rate_bound=slow or (not seen and (queue is None or queue.value < _POLICED)),
         queue_s=queue,
         queue_packets=packets,
         is_queue_bound=not seen,

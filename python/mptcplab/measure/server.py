@@ -52,6 +52,8 @@ class Session:
 
     number: bytes
     to: tuple[Any, ...]
+    owned: str
+    """The address whose bytes count."""
     local: Ancillary
     version: int
     opened: float
@@ -151,37 +153,35 @@ class Server:
             return
         session = self.sessions.get(arrival.source)
         if session is None:
-            if len(self.sessions) >= self.limits.sessions or self._left(address, now) < _LEAST_BYTES:
+            if len(self.sessions) >= self.limits.sessions or self._left(owner(address), now) < _LEAST_BYTES:
                 self._own.send(packed(Kind.REFUSED, message.session), arrival.source, arrival.local)
                 return
             version = 4 if "." in address else 6
-            session = Session(secrets.token_bytes(8), arrival.source, arrival.local, version, now, now)
+            session = Session(secrets.token_bytes(8), arrival.source, owner(address), arrival.local, version, now, now)
             self.sessions[arrival.source] = session
-            self._report(f"{owner(address)}: session opened")
-        most = min(self.limits.session_bytes, self._left(address, now))
+            self._report(f"{session.owned}: session opened")
+        most = min(self.limits.session_bytes, self._left(owner(address), now))
         body = messages.ACCEPT.pack(int.from_bytes(session.number, "big"), most >> 10, int(self.limits.session_seconds))
         self._own.send(packed(Kind.ACCEPT, message.session, body), arrival.source, arrival.local)
 
-    def _left(self, address: str, now: float) -> int:
-        """The bytes that the server may still send to an address."""
-        address = owner(address)
-        known = self._addresses.get(address)
+    def _left(self, owned: str, now: float) -> int:
+        """The bytes that the server may still send to an address (see `owner`)."""
+        known = self._addresses.get(owned)
         if known is None or now > known.since + self.limits.address_seconds:
-            known = self._addresses[address] = _Address(now)
-            self._addresses.move_to_end(address)
+            known = self._addresses[owned] = _Address(now)
+            self._addresses.move_to_end(owned)
             while len(self._addresses) > self.limits.addresses:
                 self._addresses.popitem(last=False)
         return self.limits.address_bytes - known.sent_bytes
 
     def _send(self, session: Session, data: bytes) -> bool:
         """Sends to a session within its budget; returns whether the datagram was sent."""
-        address = owner(str(session.to[0]))
         if session.sent_bytes + len(data) > self.limits.session_bytes:
             return False
-        if self._left(address, self._clock()) < len(data):
+        if self._left(session.owned, self._clock()) < len(data):
             return False
         session.sent_bytes += len(data)
-        self._addresses[address].sent_bytes += len(data)
+        self._addresses[session.owned].sent_bytes += len(data)
         return self._own.send(data, session.to, session.local)
 
     def _send_due(self, session: Session, now: float) -> None:
@@ -200,7 +200,7 @@ class Server:
 
     def _end(self, session: Session) -> None:
         del self.sessions[session.to]
-        self._report(f"{owner(str(session.to[0]))}: session ended, {session.sent_bytes / 1e6:.1f} MB sent")
+        self._report(f"{session.owned}: session ended, {session.sent_bytes / 1e6:.1f} MB sent")
 
     def _ping(self, session: Session, message: Message, arrival: Arrival) -> None:
         values = messages.PING.unpack(message.body)
