@@ -532,3 +532,20 @@ def test_numbers_are_short_and_have_units(found: str, expected: str) -> None:
 
 def test_files_of_the_same_name_are_told_apart_by_their_directory() -> None:
     assert words.file_names(["a/x.pcap", "b/x.pcap", "c/y.pcap"]) == ["a/x.pcap", "b/x.pcap", "y.pcap"]
+
+
+def test_a_fitted_scenario_gives_the_goodput_of_the_capture(tmp_path: Path, cli: Cli) -> None:
+    scenario = Scenario(
+        duration="6s",
+        warmup="0s",
+        paths={
+            "dsl": {"rate": "12Mbit", "rtt": "30ms", "queue": "60p"},
+            "lte": {"rate": "6Mbit", "rtt": "60ms", "loss": "0.5%"},
+        },
+        flows={"bulk": {"direction": "download", "rcvbuf": "16MB", "sndbuf": "16MB"}},
+    )
+    run = scenario.run(seed=3, captures=tmp_path / "pcap")
+    fitted = tmp_path / "fitted.toml"
+    cli("doctor", *sorted((tmp_path / "pcap").glob("client*")), "--scenario", fitted, "--quiet")
+    again = Scenario.load(fitted).run(seed=2)
+    assert again.flow("captured")["goodput"] == pytest.approx(run.flow("bulk")["goodput"], rel=0.15)

@@ -718,13 +718,13 @@ def run(
     captures: str | PathLike[str] | None = None,
     trace: tuple[list[str], float, float] | None = None,
 ) -> Results: ...
-
 def examine_captures(
     files: Sequence[str | PathLike[str]],
     host: str | None = None,
     progress: Callable[[int], bool] | None = None,
 ) -> str: ...
 def capture_report_schema() -> str: ...
+
 @final
 class CapturedSegments:
     def __new__(cls, files: Sequence[str | PathLike[str]]) -> CapturedSegments: ...

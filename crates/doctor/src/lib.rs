@@ -23,7 +23,7 @@ const PROGRESS: u64 = 100_000;
 
 /// Reads captures of the same connections, and reports on each connection.
 ///
-/// Holds a bounded amount of memory, whatever the size of the files. `progress` is called from time to time with the
+/// Holds a bounded amount of memory, which does not depend on the size of the files. `progress` is called from time to time with the
 /// number of packets read; it returns false to stop early.
 ///
 /// # Errors

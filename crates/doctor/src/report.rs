@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::capture::{PacketRef, Skipped};
 
-/// What captures show.
+/// The report on captures.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// The files, in the order given. Packets refer to them by their number, from 0.
@@ -132,7 +132,7 @@ pub struct DataReport {
     pub seconds: f64,
     /// Goodput.
     pub goodput: f64,
-    /// What all established subflows together could have carried, as far as the capture shows.
+    /// Rate that all established subflows together could have carried, as far as the capture shows.
     pub potential: f64,
     /// Bytes that were sent on a second subflow.
     pub reinjected: u64,
@@ -211,7 +211,7 @@ pub struct SubflowData {
     pub segments: u64,
     /// Share of the connection's data.
     pub share: f64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Segments presumed lost.
     pub lost: u64,
@@ -239,7 +239,7 @@ pub struct SubflowData {
     pub is_capacity_measured: bool,
     /// Most data in flight, bytes.
     pub largest_flight: u64,
-    /// Rate that was missing because of each limit: what would fill the capacity.
+    /// Rate that was missing because of each limit, compared with the capacity.
     pub missing: Vec<Missing>,
     /// Values in equal time steps.
     pub series: SubflowSeries,
@@ -265,7 +265,7 @@ pub struct SubflowSeries {
     pub step: f64,
     /// Rate of acknowledged payload.
     pub rate: Vec<f64>,
-    /// Rate of payload that was sent again.
+    /// Rate of retransmitted payload.
     pub retransmitted: Vec<f64>,
     /// Lost segments.
     pub lost: Vec<u32>,
@@ -307,7 +307,7 @@ pub struct EventReport {
     pub packet: PacketRef,
     /// The subflow, from 0.
     pub subflow: u16,
-    /// What happened.
+    /// The event in words.
     pub what: String,
 }
 
@@ -333,7 +333,7 @@ pub struct Verdict {
     pub name: String,
     /// The subflow that it is about, from 0.
     pub subflow: Option<u16>,
-    /// What happened, in one sentence.
+    /// The reason in one sentence.
     pub summary: String,
     /// Share of the potential that it costs, 0 to 1. Estimated where the capture does not show it.
     pub share: f64,
@@ -354,8 +354,10 @@ pub struct Evidence {
     pub packet: PacketRef,
     /// Time, s.
     pub time: f64,
-    /// What it shows.
+    /// The meaning of the packet.
     pub what: String,
+    /// The last packet, if it shows something that lasts.
+    pub until: Option<PacketRef>,
 }
 
 /// The JSON Schema of [`Report`].

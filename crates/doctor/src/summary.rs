@@ -34,7 +34,7 @@ fn bytes(view: &View) -> [u64; 2] {
     [0, 1].map(|side| view.directions[side].stream.new_bytes)
 }
 
-/// What identifies a connection at both ends: its server's token, or the initial sequence numbers.
+/// Identity of a connection at both ends: its initial sequence numbers.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
     Numbers(u32, u32),
@@ -81,8 +81,12 @@ fn connection(tracker: &Tracker, group: &[usize], start: u64, host: &HostFacts) 
     let rates = MissingRates::compute(view, flows, side);
     let verdicts = diagnose(&case, &rates, host);
     let first = &flows[view.subflows[0]];
+    // Without an answer, a connection is of no kind yet.
     let asked = views.iter().any(|view| {
-        view.subflows.first().is_some_and(|&id| matches!(flows[id].handshake.request, Request::Capable(_)))
+        view.subflows.first().is_some_and(|&id| {
+            let handshake = &flows[id].handshake;
+            matches!(handshake.request, Request::Capable(_)) && handshake.syn_ack.is_some()
+        })
     });
     let is_mptcp = view.is_mptcp && view.is_mapped() && view.fallback.fail.is_none();
     let data = [0, 1].map(|one| {
@@ -244,8 +248,13 @@ fn subflow_data(
         uncaptured: totals.uncaptured,
         short_segments: totals.short_segments,
         base_rtt: milliseconds(trips.base),
-        median_rtt: milliseconds(trips.distribution.quantile(0.5)),
-        p95_rtt: milliseconds(trips.distribution.quantile(0.95)),
+        // Bins are 3% wide, so a quantile may lie below the least value.
+        median_rtt: milliseconds(
+            trips.distribution.quantile(0.5).map(|rtt| rtt.max(trips.base.unwrap_or(0.0))),
+        ),
+        p95_rtt: milliseconds(
+            trips.distribution.quantile(0.95).map(|rtt| rtt.max(trips.base.unwrap_or(0.0))),
+        ),
         capacity: half.capacity().map(|rate| rate * 8.0 / 1e6),
         is_capacity_measured: half.has_measured_capacity(),
         largest_flight: half.most_flight(),

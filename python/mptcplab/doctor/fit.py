@@ -43,8 +43,7 @@ class Fitted:
         total = max(sum(link.goodput for link in self.plan.links), 1.0)
         simulated = max(sum(self.rates), 1.0)
         shares = sum(
-            abs(link.goodput / total - rate / simulated)
-            for link, rate in zip(self.plan.links, self.rates, strict=True)
+            abs(link.goodput / total - rate / simulated) for link, rate in zip(self.plan.links, self.rates, strict=True)
         )
         return abs(math.log(max(self.goodput, 1e3) / max(self.plan.goodput, 1e3))) + shares / 4
 
@@ -73,9 +72,9 @@ def fit(report: dict[str, Any], number: int) -> Fitted:
 def _simulated(one: Plan) -> Fitted:
     run = Scenario.parse(to_toml(one.document()), "the fitted scenario").run(seed=1)
     flow = run.flow("captured")
-    paths = {path["path"]: path for path in flow["paths"]}
+    acknowledged = {path["path"]: path["bytes_acked"] for path in flow["paths"]}
     seconds = max(min(one.seconds, LONGEST), 0.1)
-    rates = tuple(paths.get(link.name, {}).get("bytes_acked", 0) * 8 / seconds for link in one.links)
+    rates = tuple(acknowledged.get(link.name, 0) * 8 / seconds for link in one.links)
     return Fitted(one, float(flow["goodput"] or 0.0), rates)
 
 

@@ -101,7 +101,11 @@ class Plan:
             "paths": paths,
             "flows": {"captured": flow},
         }
-        return document | ({"events": sorted(events, key=lambda one: float(one["at"][:-1]))} if events else {})
+        return document | ({"events": sorted(events, key=_time)} if events else {})
+
+
+def _time(event: dict[str, Any]) -> float:
+    return float(str(event["at"]).removesuffix("s"))
 
 
 def _bits(rate: float) -> str:
@@ -170,9 +174,7 @@ def plan(report: Report, number: int) -> Plan | None:
     )
 
 
-def _link(
-    subflow: Report, side: int, name: str, measured: list[float], data: Report, is_policed: bool
-) -> Link:
+def _link(subflow: Report, side: int, name: str, measured: list[float], data: Report, is_policed: bool) -> Link:
     one = subflow["data"][side]
     is_measured = bool(one["is_capacity_measured"] and one["capacity"])
     capacity = one["capacity"] or 0.0
@@ -225,7 +227,9 @@ def _rates(step: float, rates: list[float], flights: list[int], link: Link) -> I
     size = max(1, math.ceil(max(1.0, 2 * link.rtt) / step))
     usual = link.rate * (FRAME - HEADERS) / FRAME / 1e6
     product = usual * 1e6 / 8 * link.rtt
-    bins = [(sum(rates[at : at + size]) / size, sum(flights[at : at + size]) / size) for at in range(0, len(rates), size)]
+    bins = [
+        (sum(rates[at : at + size]) / size, sum(flights[at : at + size]) / size) for at in range(0, len(rates), size)
+    ]
     full = [(at, rate) for at, (rate, flight) in enumerate(bins[:-1]) if flight >= _FILLED * product]
     low = [rate for _, rate in full if rate < _VARIES * usual]
     if len(low) * 4 < len(full) or len(full) < 4:

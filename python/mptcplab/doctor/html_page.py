@@ -178,7 +178,7 @@ def _verdict(one: Json, files: Sequence[str]) -> str:
     price = f'<p class="cost">{cost}{f" <small>{rest}</small>" if rest else ""}</p>' if cost else ""
     proof = "".join(
         f"<li><code>{escaped(words.packet(it['packet'], files))}</code> "
-        f'<span class="time">at {words.at(it["time"])}</span>: {escaped(it["what"])}</li>'
+        f'<span class="time">at {words.at(it["time"])}</span>: {escaped(words.proof_text(it, files))}</li>'
         for it in one["evidence"][:EVIDENCE]
     )
     advice = "".join(f"<li>{_advice(it)}</li>" for it in one["advice"])

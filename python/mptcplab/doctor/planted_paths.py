@@ -112,7 +112,7 @@ def join_unanswered(site: Site) -> Cause:
     return Cause("join-unanswered", site.path, apply, CLIENT, shows=lambda flow: _unused(flow, site.path))
 
 
-def join_refused(site: Site) -> Cause:
+def join_refused(_: Site) -> Cause:
     """The server allows fewer subflows than the client opens, and resets the joins."""
 
     def apply(plan: Plan) -> None:

@@ -98,7 +98,9 @@ def _verdicts(connection: Json, files: Sequence[str], width: int) -> Iterator[st
             yield f"   costs   {cost}"
         for place, proof in enumerate(one["evidence"][:_EVIDENCE]):
             where = f"{words.packet(proof['packet'], files)} at {words.at(proof['time'])}"
-            yield from _wrapped(f"{where}: {proof['what']}", width, "   proof   " if not place else " " * 11, " " * 13)
+            yield from _wrapped(
+                f"{where}: {words.proof_text(proof, files)}", width, "   proof   " if not place else " " * 11, " " * 13
+            )
         for place, advice in enumerate(one["advice"][:_ADVICE]):
             yield from _wrapped(advice, width, "   try     " if not place else " " * 11, " " * 13)
     if len(verdicts) > _VERDICTS:

@@ -127,6 +127,12 @@ def packet(reference: Mapping[str, Any], files: Sequence[str]) -> str:
     return f"{name}:{reference['number']}"
 
 
+def proof_text(proof: Mapping[str, Any], files: Sequence[str]) -> str:
+    """The meaning of a packet, with the last packet of an episode."""
+    last = proof.get("until")
+    return f"{proof['what']}, until {packet(last, files)}" if last else str(proof["what"])
+
+
 def ends(subflow: Mapping[str, Any]) -> str:
     """The addresses and ports of a subflow; the opener is first."""
     return f"{subflow['ends'][0]} → {subflow['ends'][1]}"

@@ -10,7 +10,8 @@ use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::link::LinkType;
-use super::segment::{PacketRef, SeenSegment, Skipped, SourceId, Unusable};
+use super::segment::{PacketRef, SeenSegment, SourceId};
+use super::skipped::{Skipped, Unusable};
 
 /// Bytes of the read buffer at the start, and at most: the largest block that can be read.
 const BUFFER: usize = 1 << 20;
@@ -44,7 +45,7 @@ pub enum CaptureError {
     },
     /// A link type that cannot be read.
     #[error(
-        "{path}: link type {number} cannot be read; supported: Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229), loopback (0, 108), PPP (9, 50, 51), IEEE 802.11 (105) and radiotap (127)"
+        "{path}: link type {number} cannot be read; use Ethernet (1), Linux cooked (113, 276), raw IP (101), loopback (0, 108), PPP (9, 50, 51), IEEE 802.11 (105) or radiotap (127)"
     )]
     Link {
         /// The file.
@@ -186,7 +187,7 @@ impl CaptureFile {
         &self.path
     }
 
-    /// What ended the file early, after its end; or the link type of packets that could not be read.
+    /// The reason why the file ended early; or the link type of packets that could not be read.
     pub fn take_warning(&mut self) -> Option<CaptureError> {
         self.warning.take().or_else(|| {
             let number = self.unsupported.take()?;

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::segment::Unusable;
+use super::skipped::Unusable;
 
 /// An IP packet that carries TCP.
 pub(super) struct IpPacket<'a> {

@@ -2,7 +2,7 @@
 //!
 //! The numbers are those of <https://www.tcpdump.org/linktypes.html>.
 
-use super::segment::Unusable;
+use super::skipped::Unusable;
 
 /// A link type that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::file::{CaptureError, CaptureFile};
-use super::segment::{SeenSegment, Skipped};
+use super::segment::SeenSegment;
+use super::skipped::Skipped;
 
 /// Several files as one stream. Holds one segment of each.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Merged {
         all
     }
 
-    /// What ended files early, after the last segment.
+    /// The reasons why files ended early, after the last segment.
     pub fn take_warnings(&mut self) -> Vec<CaptureError> {
         self.files.iter_mut().filter_map(CaptureFile::take_warning).collect()
     }

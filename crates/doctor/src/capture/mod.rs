@@ -8,8 +8,10 @@ mod ip;
 mod link;
 mod merge;
 mod segment;
+mod skipped;
 
 pub use file::{CaptureError, CaptureFile};
 pub use link::LinkType;
 pub use merge::Merged;
-pub use segment::{PacketRef, SeenSegment, Skipped, SourceId};
+pub use segment::{PacketRef, SeenSegment, SourceId};
+pub use skipped::Skipped;

@@ -33,7 +33,7 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn evidence(&self, time: u64, packet: PacketRef, what: impl Into<String>) -> Evidence {
-        Evidence { packet, time: self.at(time), what: what.into() }
+        Evidence { packet, time: self.at(time), what: what.into(), until: None }
     }
 
     /// The sender of most data, and its peer.
@@ -66,16 +66,18 @@ impl<'a> Case<'a> {
             // Several subflows are in the same state at the same time.
             if shown.len() < 3 && shown.iter().all(|known| known.packet != one.first) {
                 let milliseconds = one.length() as f64 / 1e6;
-                let file = one.last.number;
-                shown.push(self.evidence(
-                    one.start,
-                    one.first,
-                    format!("{what} for {milliseconds:.0} ms, until packet {file}"),
-                ));
+                let evidence =
+                    self.evidence(one.start, one.first, format!("{what} for {milliseconds:.0} ms"));
+                shown.push(Evidence { until: Some(one.last), ..evidence });
             }
         }
         shown
     }
+}
+
+/// A number with its noun.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A verdict with a share of the potential.

@@ -1,6 +1,6 @@
 //! Verdicts from the time in each state: receive window, head-of-line blocking, send buffer, application, scheduler.
 
-use super::evidence::{Case, verdict};
+use super::evidence::{Case, counted, verdict};
 use super::missing::MissingRates;
 use crate::report::Verdict;
 use crate::track::Limit;
@@ -402,7 +402,7 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
     }
     let delay = counts.delay / counts.bytes.max(1) as f64;
     let fast_base = case.subflow(usize::from(counts.fast)).halves[case.side].round_trips.base.unwrap_or(0.0);
-    // An application that sends little needs no throughput. What it lacks is the time that the slow path takes.
+    // An application that sends little needs no throughput. It lacks the time that the slow path takes.
     let mut one = verdict(
         "scheduler",
         Some(usize::from(counts.slow)),
@@ -414,10 +414,9 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
         ),
     );
     one.cost_seconds = Some(delay);
-    if let Some(packet) = counts.packet {
+    if let Some((time, packet)) = counts.packet {
         let fast = case.name(usize::from(counts.fast));
-        let first = direction.first_data.unwrap_or(case.view.started);
-        one.evidence.push(case.evidence(first, packet, format!("sent here while {fast} had space")));
+        one.evidence.push(case.evidence(time, packet, format!("sent here while {fast} had space")));
     }
     one.advice = vec![
         "use a scheduler that prefers the path with the lowest RTT (Linux's default does)".to_owned(),
@@ -442,15 +441,14 @@ fn reinjection(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
         None,
         bytes / (rates.potential() + bytes),
         format!(
-            "{:.0}% of what the {} sent was sent on another subflow already ({})",
+            "{:.0}% of the data from the {} was sent on a second subflow too ({})",
             part * 100.0,
             case.sender(),
             kilobytes(stream.reinjected)
         ),
     );
-    let first = case.view.directions[case.side].first_data.unwrap_or(case.view.started);
-    for packet in stream.reinjections.iter().take(3) {
-        one.evidence.push(case.evidence(first, *packet, "data that another subflow had sent"));
+    for (time, packet) in stream.reinjections.iter().take(3) {
+        one.evidence.push(case.evidence(*time, *packet, "data that another subflow had sent"));
     }
     one.advice = vec![
         "a redundant scheduler sends everything twice: use it for latency only".to_owned(),
@@ -473,12 +471,16 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
         let mut one = verdict(
             "dead-path",
             Some(number),
-            // Seconds without an answer are a fault of their own, whatever the path carries.
+            // Seconds without an answer are a fault of their own, even on a path of a low rate.
             share(rates, bytes).max(LEAST_DEAD),
             format!(
-                "{} was silent for {seconds:.1} s: nothing was acknowledged, and {} retransmissions by timeout got no answer",
+                "{} was silent for {seconds:.1} s: nothing was acknowledged in spite of {}",
                 case.name(number),
-                half.totals.timeouts.max(1)
+                counted(
+                    half.totals.timeouts.max(1),
+                    "retransmission by timeout",
+                    "retransmissions by timeout"
+                )
             ),
         );
         one.cost_seconds = Some(seconds);

@@ -1,6 +1,6 @@
 //! Verdicts from losses and round trips: random loss, policers, bufferbloat.
 
-use super::evidence::{Case, verdict};
+use super::evidence::{Case, counted, verdict};
 use super::missing::MissingRates;
 use super::policer::{self, Policer};
 use crate::report::Verdict;
@@ -8,7 +8,7 @@ use crate::track::{Half, Limit, LossEpisode};
 
 /// A loss is random if the queue holds less than this share of its usual maximum just before.
 const EMPTY: f64 = 0.5;
-/// Queues shorter than this, s, cannot be told from jitter.
+/// Queues shorter than this, s, look like jitter.
 const SHORTEST_QUEUE: f64 = 0.003;
 /// Mean queueing delays below this, s, and below this multiple of the base RTT, are no bufferbloat: a call still works
 /// (ITU-T G.114 allows 150 ms one way). The laboratory uses the same bounds.
@@ -64,8 +64,8 @@ fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdic
                 episode.time,
                 episode.packet,
                 format!(
-                    "{} segments lost, {by}, with a queue of {:.0} ms and {} bytes in flight",
-                    episode.segments,
+                    "{} lost, {by}, with a queue of {:.0} ms and {} bytes in flight",
+                    counted(episode.segments, "segment", "segments"),
                     episode.queueing.max(0.0) * 1e3,
                     episode.flight
                 ),

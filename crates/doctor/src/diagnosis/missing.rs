@@ -1,4 +1,4 @@
-//! The rate that each limit costs: what would have filled the capacity of each subflow.
+//! The rate that each limit costs: the difference to the capacity of each subflow.
 //!
 //! A subflow could carry its capacity while it is established. In each time step, the part that it did not carry is
 //! assigned to the states of that time, in proportion. A step whose mean data in flight fills the path misses nothing:

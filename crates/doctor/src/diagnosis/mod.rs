@@ -1,9 +1,10 @@
-//! Draws conclusions from what was tracked: verdicts, with packets that prove them, their costs, and what to try.
+//! Finds verdicts about a connection: packets that prove them, their costs, and remedies.
 //!
 //! `missing` computes which limit cost how much, from the time in each state. The other files look for one kind of
 //! cause each. Every constant is explained where it stands.
 
 mod evidence;
+mod host_facts;
 mod limits;
 mod losses;
 mod missing;
@@ -12,7 +13,7 @@ mod rank;
 mod structure;
 
 pub(crate) use evidence::Case;
+pub use host_facts::HostFacts;
 pub(crate) use losses::random_losses;
 pub(crate) use missing::MissingRates;
-pub use rank::HostFacts;
 pub(crate) use rank::diagnose;

@@ -1,6 +1,6 @@
 //! Finds a policer: a token bucket that drops what exceeds its rate, and queues nothing.
 //!
-//! After Flach et al., "An Internet-Wide Analysis of Traffic Policing" (SIGCOMM 2016): if a bucket fills at the rate
+//! The rule follows Flach et al., "An Internet-Wide Analysis of Traffic Policing" (SIGCOMM 2016). If a bucket fills at the rate
 //! between the first and the last loss, it is empty at each loss and has tokens otherwise. A small bucket shows itself in
 //! another way: it drops each burst of the same size, long before the data in flight fills the path.
 

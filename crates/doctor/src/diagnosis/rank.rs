@@ -1,38 +1,11 @@
 //! All verdicts of a connection in order, and those for a capture that cannot tell.
 
-use serde::Deserialize;
-
 use super::evidence::{Case, verdict};
+use super::host_facts::HostFacts;
 use super::missing::MissingRates;
 use super::{limits, losses, structure};
 use crate::report::Verdict;
 use crate::track::{Place, Request};
-
-/// What texts of `ip mptcp`, `nstat` and `ss` say about the host of the capture. Unknown values are absent.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct HostFacts {
-    /// Limit of additional subflows.
-    pub subflow_limit: Option<u32>,
-    /// Limit of addresses that are accepted from the peer.
-    pub add_addr_accepted: Option<u32>,
-    /// Number of endpoints.
-    pub endpoints: Option<usize>,
-    /// The kernel opens connections as TCP, because SYNs with MPTCP vanished.
-    pub blackhole_active: bool,
-    /// The connections should be MPTCP: an MPTCP socket was seen by `ss`.
-    pub expects_mptcp: bool,
-}
-
-impl HostFacts {
-    /// Facts from a JSON object with the names of the fields.
-    ///
-    /// # Errors
-    /// What is wrong with the text.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| format!("facts about the host: {error}"))
-    }
-}
 
 /// A cost below this share of the potential is no fault.
 const LEAST_SHARE: f64 = 0.08;
@@ -59,7 +32,7 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
             matches!(one.name.as_str(), "plain-tcp" | "one-subflow" | "backup" | "add-addr-unanswered")
         })
     {
-        // What little was sent needed no further path.
+        // So little data needed no further path.
         found.insert(0, unsure);
     } else if found.iter().all(|one| one.name == "plain-tcp") {
         found.insert(0, healthy(case, rates));
@@ -70,7 +43,7 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
 /// Queueing delay, s, above which a queue is the cause of full buffers; a larger buffer would not help against it.
 const LONG_QUEUE: f64 = 0.4;
 
-/// A long queue delays its data, which fills the buffers of both hosts with data of the other paths: then it is the cause of
+/// A long queue delays its data, and data of the other paths fills the buffers of both hosts. Then the queue is the cause of
 /// full buffers and of blocking.
 fn root_causes(found: &mut [Verdict], case: &Case<'_>) {
     let stream = &case.view.directions[case.side].stream;
@@ -126,7 +99,7 @@ fn healthy(case: &Case<'_>, rates: &MissingRates) -> Verdict {
     one
 }
 
-/// What the capture lacks; None if it suffices.
+/// The verdict that the capture does not suffice; None if it does.
 fn cannot_tell(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
     let direction = &case.view.directions[case.side];
     let totals = case.subflows().map(|(_, one)| one.halves[case.side].totals);

@@ -1,13 +1,13 @@
 //! Verdicts about the form of a connection: no MPTCP, subflows that did not open, idle backups.
 
-use super::evidence::{Case, verdict};
-use super::rank::HostFacts;
+use super::evidence::{Case, counted, verdict};
+use super::host_facts::HostFacts;
 use crate::report::{Role, Verdict};
 use crate::track::{Request, Subflow};
 
-/// What one more path would add, as a share: as much as each path that works.
+/// The gain of one more path, as a share: as much as each path that works.
 fn one_more(case: &Case<'_>) -> f64 {
-    let working = case.subflows().filter(|(_, one)| one.is_established && !one.is_backup()).count().max(1);
+    let working = case.subflows().filter(|(_, one)| carried(one) && !one.is_backup()).count().max(1);
     1.0 / (working as f64 + 1.0)
 }
 
@@ -46,7 +46,7 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
     let handshake = &first.handshake;
     let (syn_time, syn) = handshake.syn.or(handshake.syn_ack).or(handshake.third).unwrap_or_default();
     let share = 0.5;
-    if let Some(plain) = handshake.plain_after_mptcp {
+    if let Some((plain_time, plain)) = handshake.plain_after_mptcp {
         let mut found = verdict(
             "blackhole",
             None,
@@ -60,7 +60,7 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
         found.cost_seconds =
             handshake.syn_ack.map(|(answered, _)| answered.saturating_sub(syn_time) as f64 / 1e9);
         found.evidence.push(case.evidence(syn_time, syn, "SYN with MP_CAPABLE, without an answer"));
-        found.evidence.push(case.evidence(syn_time, plain, "SYN without MPTCP"));
+        found.evidence.push(case.evidence(plain_time, plain, "SYN without MPTCP"));
         found.advice = vec![
             "find the firewall that drops TCP option 30, and let it pass".to_owned(),
             "Linux opens all connections as TCP for net.mptcp.blackhole_timeout (one hour) afterwards"
@@ -164,7 +164,7 @@ fn no_mptcp(case: &Case<'_>, first: &Subflow, host: &HostFacts) -> Option<Verdic
             middlebox(),
         );
     }
-    if handshake.request == Request::Plain && !case.view.is_mptcp {
+    if handshake.request == Request::Plain && !handshake.is_syn_cut && !case.view.is_mptcp {
         return plain(case, syn_time, syn, host);
     }
     None
@@ -221,18 +221,29 @@ fn failed_joins(case: &Case<'_>) -> Vec<Verdict> {
             // The last SYN of a capture may still get its answer.
             None if case.view.last_seen.saturating_sub(time) < 500_000_000 => continue,
             None => {
-                let mut one = verdict(
-                    "join-unanswered",
-                    Some(number),
-                    share,
-                    format!("{} SYNs with MP_JOIN from {path} got no answer", handshake.repeated_syns + 1),
-                );
-                one.advice = vec![
-                    format!("ip route get {} from {}: does it leave by its own interface?", subflow.ends[1].ip(), subflow.ends[0].ip()),
+                let mut one = verdict("join-unanswered", Some(number), share, {
+                    let syns = u64::from(handshake.repeated_syns) + 1;
+                    let said = counted(syns, "SYN with MP_JOIN", "SYNs with MP_JOIN");
+                    format!("{said} from {path} got no answer")
+                });
+                let to_announced =
+                    case.view.announced.iter().any(|one| one.address.ip() == subflow.ends[1].ip());
+                if to_announced {
+                    one.advice.push(format!(
+                        "the server announced {}: can it be reached from outside? A private address behind a NAT cannot",
+                        subflow.ends[1].ip()
+                    ));
+                }
+                one.advice.extend([
+                    format!(
+                        "ip route get {} from {}: does it leave by its own interface?",
+                        subflow.ends[1].ip(),
+                        subflow.ends[0].ip()
+                    ),
                     "`mptcplab host check --peer HOST:PORT` tests each address; a firewall or NAT may drop MP_JOIN or the \
                      path is down"
                         .to_owned(),
-                ];
+                ]);
                 one
             }
             Some((time, packet)) if !handshake.is_agreed => {

@@ -1,7 +1,7 @@
 //! One direction of a subflow, as its sender sees it: data in flight, losses, round trips, and the rate of its path.
 //!
-//! A capture is rarely made at the sender. The caller therefore delays acknowledgements by the time that they still
-//! need to the sender, and subtracts the time that data needed to the capture, which gives the same state.
+//! A capture is rarely made at the sender. The caller therefore delays acknowledgements by the round trip between the
+//! capture and the sender. Data and acknowledgements then have the same distance in time as at the sender.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ struct Sent {
     last: u64,
     transmissions: u32,
     sacked: bool,
-    /// Not in flight: presumed lost, and not sent again yet.
+    /// Not in flight: presumed lost, and not retransmitted yet.
     is_lost: bool,
     /// Never captured: lost before the capture, or by it.
     is_hole: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Totals {
     pub(crate) segments: u64,
     /// Payload sent for the first time, bytes.
     pub(crate) new_bytes: u64,
-    /// Segments sent again, and their payload.
+    /// Retransmitted segments, and their payload.
     pub(crate) retransmissions: u64,
     pub(crate) retransmitted_bytes: u64,
     /// Retransmitted data that had arrived already.
@@ -111,7 +111,7 @@ pub(crate) struct Totals {
     pub(crate) short_segments: u64,
 }
 
-/// What a data segment was.
+/// The kind of a data segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SentKind {
     /// Bytes sent for the first time on this subflow.
@@ -306,7 +306,8 @@ impl Half {
         let end = start.saturating_add(length);
         self.totals.segments += 1;
         self.largest_payload = self.largest_payload.max(length);
-        if is_pushed && length % self.segment_size() != 0 && length < self.largest_payload.min(1200) {
+        if is_pushed && !length.is_multiple_of(self.segment_size()) && length < self.largest_payload.min(1200)
+        {
             self.totals.short_segments += 1;
         }
         self.last_sent = time;

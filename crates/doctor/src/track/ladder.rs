@@ -2,7 +2,7 @@
 
 use mptcp_wire::{DataSequence, Dss, Flags, MpJoin, MptcpOption};
 
-use super::view::reset_reason;
+use super::reset_reason::reset_reason;
 use crate::capture::{PacketRef, SeenSegment};
 
 /// Segments at most.
@@ -60,7 +60,7 @@ fn describe(segment: &SeenSegment) -> String {
         names.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
     let mut text = flags.join("/");
     if segment.payload > 0 {
-        text += &format!(", {} bytes", segment.payload);
+        text += &format!(", {} {}", segment.payload, if segment.payload == 1 { "byte" } else { "bytes" });
     }
     for option in &segment.options.mptcp {
         text += ", ";
@@ -76,8 +76,12 @@ fn describe(segment: &SeenSegment) -> String {
 fn name(option: &MptcpOption) -> String {
     match option {
         MptcpOption::Capable(capable) => {
-            let keys = u8::from(capable.sender_key.is_some()) + u8::from(capable.receiver_key.is_some());
-            format!("MP_CAPABLE v{}, {keys} keys", capable.version)
+            let keys = match (capable.sender_key, capable.receiver_key) {
+                (None, _) => "no key",
+                (Some(_), None) => "a key",
+                (Some(_), Some(_)) => "both keys",
+            };
+            format!("MP_CAPABLE v{}, {keys}", capable.version)
         }
         MptcpOption::Join(MpJoin::Syn { backup, address_id, token, .. }) => {
             let backup = if *backup { ", backup" } else { "" };
@@ -112,7 +116,8 @@ fn data_sequence(dss: &Dss) -> String {
         });
     }
     if let Some(mapping) = &dss.mapping {
-        parts.push(format!("mapping of {} bytes", mapping.length));
+        let noun = if mapping.length == 1 { "byte" } else { "bytes" };
+        parts.push(format!("mapping of {} {noun}", mapping.length));
     }
     format!("DSS {}", parts.join(", "))
 }

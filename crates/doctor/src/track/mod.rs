@@ -1,11 +1,12 @@
-//! Follows the connections of a capture: subflows, data, round trips, losses, and what limits them.
+//! Follows the connections of a capture: subflows, data, round trips, losses, and limits at each moment.
 //!
-//! Memory is bounded, whatever the capture: connections, segments in flight and time steps have maxima. Numbers of
-//! sequence spaces are 64 bits, and times are ns.
+//! Memory is bounded for any capture: connections, segments in flight and time steps have maxima. Numbers of sequence
+//! spaces are 64 bits, and times are ns.
 
 mod half;
 mod histogram;
 mod ladder;
+mod reset_reason;
 mod sequence;
 mod series;
 mod steps;
@@ -15,8 +16,9 @@ mod tracker;
 mod view;
 
 pub(crate) use half::{Half, LossEpisode};
+pub(crate) use reset_reason::reset_reason;
 pub(crate) use series::Series;
 pub(crate) use steps::{Limit, StreamStep};
 pub(crate) use subflow::{Place, Request, Subflow};
 pub(crate) use tracker::Tracker;
-pub(crate) use view::{Announced, View, reset_reason};
+pub(crate) use view::{Announced, View};

@@ -54,7 +54,7 @@ impl Limit {
 /// One time step of a subflow's direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubflowStep {
-    /// New payload sent, payload sent again, and payload acknowledged, bytes.
+    /// New payload sent, retransmitted payload, and payload acknowledged, bytes.
     pub(crate) sent: u64,
     pub(crate) again: u64,
     pub(crate) delivered: u64,

@@ -1,4 +1,4 @@
-//! One direction of a connection at the data level: what was sent on which subflow, acknowledged, and allowed.
+//! One direction of a connection at the data level: data in flight by subflow, acknowledgements, and the window.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ struct Chunk {
     is_copied: bool,
 }
 
-/// What mapped data was at the data level.
+/// The kind of mapped data at the data level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapped {
     /// Bytes that no subflow had sent.
@@ -64,7 +64,7 @@ pub(crate) struct Stream {
     pub(crate) reinjected: u64,
     pub(crate) needless: u64,
     /// The first packets with reinjected data.
-    pub(crate) reinjections: Vec<PacketRef>,
+    pub(crate) reinjections: Vec<(u64, PacketRef)>,
     /// Most data in flight, bytes.
     pub(crate) largest_flight: u64,
     /// Largest amount of out-of-order data, bytes.
@@ -179,7 +179,7 @@ impl Stream {
             self.reinjected += mapped.reinjected;
             self.needless += mapped.needless;
             if self.reinjections.len() < 8 {
-                self.reinjections.push(packet);
+                self.reinjections.push((time, packet));
             }
         }
         mapped
@@ -268,7 +268,7 @@ impl Stream {
         {
             let bytes = chunk.end.min(end).saturating_sub(chunk.start.max(start));
             let left = (chunk.end - chunk.start).saturating_sub(u64::from(chunk.arrived));
-            // What was not seen cannot arrive; the capture misses it.
+            // Data that was not seen cannot arrive; the capture misses it.
             let newly = if chunk.subflow == UNSEEN { 0 } else { bytes.min(left) };
             chunk.arrived = chunk.arrived.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX));
             self.out_of_order += newly;

@@ -46,9 +46,11 @@ pub(crate) enum Request {
 pub(crate) struct Handshake {
     pub(crate) request: Request,
     pub(crate) syn: Option<(u64, PacketRef)>,
-    /// Further SYNs, and those without MPTCP after one with it.
+    /// Whether the capture cut off options of the SYN, so that it may have had an MPTCP option.
+    pub(crate) is_syn_cut: bool,
+    /// Further SYNs, and the first one without MPTCP after one with it.
     pub(crate) repeated_syns: u32,
-    pub(crate) plain_after_mptcp: Option<PacketRef>,
+    pub(crate) plain_after_mptcp: Option<(u64, PacketRef)>,
     pub(crate) syn_ack: Option<(u64, PacketRef)>,
     /// Whether the SYN/ACK has the option that the SYN asked for.
     pub(crate) is_agreed: bool,
@@ -285,11 +287,12 @@ impl Subflow {
             handshake.repeated_syns += 1;
             let had = matches!(handshake.request, Request::Capable(_) | Request::Join(_));
             if had && request.is_none() {
-                handshake.plain_after_mptcp.get_or_insert(segment.packet);
+                handshake.plain_after_mptcp.get_or_insert((segment.time, segment.packet));
             }
             return;
         }
         handshake.syn = Some((segment.time, segment.packet));
+        handshake.is_syn_cut = segment.has_cut_options;
         handshake.request = request.unwrap_or(Request::Plain);
     }
 
@@ -316,7 +319,9 @@ impl Subflow {
             MptcpOption::Prio(priority) if priority.address_id.is_none() => {
                 self.backup[side] = priority.backup;
             }
-            MptcpOption::TcpRst(reset) => self.ending.reason = Some(reset.reason.0),
+            MptcpOption::TcpRst(reset) => {
+                self.ending.reason.get_or_insert(reset.reason.0);
+            }
             _ => {}
         }
     }

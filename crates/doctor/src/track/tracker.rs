@@ -75,9 +75,8 @@ impl Tracker {
         if let Some(&id) = self.flows.get(&key) {
             let known = &self.subflows[id];
             let side = known.side(segment);
-            let is_other = is_syn
-                && known.handshake.initial[side].is_some_and(|initial| initial != segment.sequence)
-                || is_syn && known.has_ended();
+            let is_new = known.handshake.initial[side].is_some_and(|initial| initial != segment.sequence);
+            let is_other = is_syn && (is_new || known.has_ended());
             if !is_other {
                 return Some(id);
             }
@@ -255,7 +254,7 @@ impl Tracker {
         }
     }
 
-    /// Ends the capture: what still waits arrives.
+    /// Ends the capture: segments that still wait arrive.
     pub(crate) fn finish(&mut self) {
         let waiting: Vec<usize> =
             (0..self.subflows.len()).filter(|&id| self.subflows[id].view.is_none()).collect();

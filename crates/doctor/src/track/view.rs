@@ -1,4 +1,4 @@
-//! A connection as seen at one place: its subflows, its data, and what limits it at each moment.
+//! A connection as seen at one place: its subflows, its data, and its limits at each moment.
 
 use std::net::SocketAddr;
 
@@ -7,6 +7,7 @@ use mptcp_wire::{DataSequence, MptcpOption};
 
 use super::half::SentKind;
 use super::ladder::Ladder;
+use super::reset_reason::reset_reason;
 use super::series::Series;
 use super::steps::{Limit, StreamStep};
 use super::stream::Stream;
@@ -78,7 +79,7 @@ pub(crate) struct Misplaced {
     pub(crate) bytes: u64,
     /// Sum over bytes of the additional half RTT, bytes × s.
     pub(crate) delay: f64,
-    pub(crate) packet: Option<PacketRef>,
+    pub(crate) packet: Option<(u64, PacketRef)>,
     pub(crate) slow: u16,
     pub(crate) fast: u16,
 }
@@ -424,7 +425,8 @@ impl View {
                     counts.bytes += mapped.new;
                     counts.delay += mapped.new as f64 * delay;
                     if counts.packet.is_none() {
-                        (counts.packet, counts.slow, counts.fast) = (Some(segment.packet), index, fast);
+                        (counts.packet, counts.slow, counts.fast) =
+                            (Some((segment.time, segment.packet)), index, fast);
                     }
                 }
             }
@@ -761,19 +763,4 @@ impl View {
         let places = self.subflows.iter().map(|&id| flows[id].place());
         places.into_iter().find(|place| *place != Place::Unknown).unwrap_or(Place::Unknown)
     }
-}
-
-/// A reason in MP_TCPRST in words (RFC 8684 section 3.6).
-pub(crate) fn reset_reason(reason: u8) -> String {
-    let known = match reason {
-        0 => "unspecified error",
-        1 => "MPTCP-specific error",
-        2 => "lack of resources",
-        3 => "administratively prohibited",
-        4 => "too much outstanding data",
-        5 => "unacceptable performance",
-        6 => "middlebox interference",
-        _ => return format!("reason {reason}"),
-    };
-    format!("{known} (reason {reason})")
 }
