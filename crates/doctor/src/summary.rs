@@ -173,7 +173,7 @@ fn data(view: &View, side: usize, rates: &MissingRates, start: u64) -> DataRepor
         mean_flight: (direction.flight_time / direction.busy.max(1e-9)) as u64,
         idle: direction.idle,
         largest_out_of_order: stream.largest_out_of_order,
-        longest_stall: direction.stall.map_or(0.0, |(longest, ..)| longest as f64 / 1e9),
+        longest_stall: direction.stall as f64 / 1e9,
         series: DataSeries {
             start: steps.start().saturating_sub(start) as f64 / 1e9,
             step: steps.seconds(),

@@ -24,7 +24,7 @@ _CHOICES = (("linux", "cubic"), ("mptcplab", "cubic"), ("mptcplab", "lia"))
 
 @dataclass(frozen=True)
 class Fitted:
-    """A plan, and what its simulation gives."""
+    """A plan with the result of its simulation."""
 
     plan: Plan
     goodput: float
@@ -79,7 +79,7 @@ def _simulated(one: Plan) -> Fitted:
 
 
 def _corrected(now: Fitted) -> Plan:
-    """The plan with a correction of what the capture does not show exactly."""
+    """The plan with corrections of values that the capture does not show exactly."""
     one = copy.deepcopy(now.plan)
     if one.application is not None:
         one.application *= min(2.0, max(0.5, 1 / max(1 + now.error, 0.1)))

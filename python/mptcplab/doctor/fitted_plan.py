@@ -47,7 +47,7 @@ class Link:
     is_backup: bool = False
     goodput: float = 0.0
     """Payload rate in the capture, in bit/s."""
-    events: list[tuple[float, dict[str, str]]] = field(default_factory=list)
+    events: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
     """Times and changes."""
 
 
@@ -201,7 +201,7 @@ def _link(subflow: Report, side: int, name: str, measured: list[float], data: Re
     return link
 
 
-def _changes(one: Report, link: Link) -> Iterator[tuple[float, dict[str, str]]]:
+def _changes(one: Report, link: Link) -> Iterator[tuple[float, dict[str, Any]]]:
     """Times at which the path was silent, or its rate changed."""
     series = one["series"]
     step, rates, flights = series["step"], series["rate"], series["flight"]
@@ -214,15 +214,15 @@ def _changes(one: Report, link: Link) -> Iterator[tuple[float, dict[str, str]]]:
             elif rate > 0 and begin is not None:
                 if (at - begin) * step >= _SILENT and begin > 0:
                     # A timer may find the end of the silence late, by as long as the silence itself.
-                    yield begin * step, {"loss": "100%"}
+                    yield begin * step, {"up": False}
                     if at < len(rates):
-                        yield (begin + max((at - begin) * 0.8, 1.0)) * step, {"loss": f"{link.loss * 100:.4f}%"}
+                        yield (begin + max((at - begin) * 0.8, 1.0)) * step, {"up": True}
                 begin = None
         return
     yield from _rates(step, rates, flights, link)
 
 
-def _rates(step: float, rates: list[float], flights: list[int], link: Link) -> Iterator[tuple[float, dict[str, str]]]:
+def _rates(step: float, rates: list[float], flights: list[int], link: Link) -> Iterator[tuple[float, dict[str, Any]]]:
     """Rates of a link that varies while it is full."""
     size = max(1, math.ceil(max(1.0, 2 * link.rtt) / step))
     usual = link.rate * (FRAME - HEADERS) / FRAME / 1e6

@@ -64,10 +64,10 @@ impl<'a> Case<'a> {
         let mut shown: Vec<Evidence> = Vec::new();
         for one in episodes {
             // Several subflows are in the same state at the same time.
-            if shown.len() < 3 && shown.iter().all(|known| known.packet != one.first) {
+            if shown.len() < 3 && shown.iter().all(|known| known.packet != one.first.1) {
                 let milliseconds = one.length() as f64 / 1e6;
                 let evidence =
-                    self.evidence(one.start, one.first, format!("{what} for {milliseconds:.0} ms"));
+                    self.evidence(one.first.0, one.first.1, format!("{what} for {milliseconds:.0} ms"));
                 shown.push(Evidence { until: Some(one.last), ..evidence });
             }
         }

@@ -2,7 +2,7 @@
 
 use super::evidence::{Case, counted, verdict};
 use super::missing::MissingRates;
-use crate::report::Verdict;
+use crate::report::{Evidence, Verdict};
 use crate::track::Limit;
 
 /// Least share of the time in which the data in flight reaches the same value, if a send buffer limits it.
@@ -134,18 +134,31 @@ fn receive_window(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict 
         ),
     );
     one.evidence = case.episodes(Limit::Window, None, "the window is full");
+    one.evidence.extend(window_scale(case, window));
     one.advice = vec![
-        format!(
-            "on the {}: sysctl -w net.ipv4.tcp_rmem='4096 131072 {}' (these paths need a window of {})",
-            case.receiver(),
-            (2 * need).max(6_291_456),
-            kilobytes(need)
-        ),
         "if the application sets SO_RCVBUF, remove that: it disables autotuning; an application that reads slowly also \
          closes the window"
             .to_owned(),
+        format!(
+            "on the {}: sysctl net.ipv4.tcp_rmem, whose third value must be at least {} for these paths; new connections \
+             use it",
+            case.receiver(),
+            2 * need
+        ),
     ];
     one
+}
+
+/// The handshake of a receiver whose window scale allows no larger window than the largest one.
+fn window_scale(case: &Case<'_>, window: u64) -> Option<Evidence> {
+    let first = case.subflow(0);
+    let receiver = 1 - case.side;
+    let scale = first.halves[receiver].window_scale?;
+    let (time, packet) =
+        if receiver == first.opener { first.handshake.syn? } else { first.handshake.syn_ack? };
+    let most = 65_535_u64 << scale;
+    let what = format!("window scale {scale}: the window can never exceed {}", kilobytes(most));
+    (window * 10 > most * 9).then(|| case.evidence(time, packet, what))
 }
 
 fn head_of_line(case: &Case<'_>, rates: &MissingRates, blocking: usize, seconds: f64, bytes: f64) -> Verdict {
@@ -166,15 +179,18 @@ fn head_of_line(case: &Case<'_>, rates: &MissingRates, blocking: usize, seconds:
     one.evidence.truncate(4);
     one.advice = vec![
         format!(
-            "a larger receive buffer: sysctl -w net.ipv4.tcp_rmem='4096 131072 {}' on the {}",
-            (4 * needed_window(case, rates)).max(6_291_456),
-            case.receiver()
-        ),
-        format!(
-            "or make the slow path a backup: ip mptcp endpoint change {} backup",
-            case.subflow(blocking).ends[0].ip()
+            "a larger receive buffer on the {}: the third value of net.ipv4.tcp_rmem at least {}, and no SO_RCVBUF",
+            case.receiver(),
+            4 * needed_window(case, rates)
         ),
     ];
+    let carried = case.subflow(blocking).halves[case.side].totals.new_bytes;
+    if carried * 2 < direction.stream.new_bytes {
+        one.advice.push(format!(
+            "or make the slow path a backup: ip mptcp endpoint change {} backup",
+            case.subflow(blocking).ends[0].ip()
+        ));
+    }
     one
 }
 
@@ -325,13 +341,12 @@ fn send_buffer(case: &Case<'_>, rates: &MissingRates, top: u64, bytes: f64) -> V
         ));
     }
     one.advice = vec![
-        format!(
-            "on the {}: sysctl -w net.ipv4.tcp_wmem='4096 131072 {}' (these paths need {})",
-            case.sender(),
-            (2 * need).max(4_194_304),
-            kilobytes(need)
-        ),
         "if the application sets SO_SNDBUF, remove that: it disables autotuning".to_owned(),
+        format!(
+            "on the {}: sysctl net.ipv4.tcp_wmem, whose third value must be at least {} for these paths",
+            case.sender(),
+            2 * need
+        ),
     ];
     one
 }
@@ -468,6 +483,11 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
             continue;
         }
         let half = &case.subflow(number).halves[case.side];
+        let episodes = &case.view.directions[case.side].episodes;
+        let dead = episodes.iter().filter(|one| one.limit == Limit::Dead && usize::from(one.subflow) == number);
+        let last = case.view.last_seen;
+        let silent: u64 = dead.map(|one| one.end.min(last).saturating_sub(one.start)).sum();
+        let seconds = (silent as f64 / 1e9).max(seconds);
         let mut one = verdict(
             "dead-path",
             Some(number),
@@ -487,7 +507,9 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
         one.evidence = case.episodes(Limit::Dead, Some(number), "no acknowledgement");
         one.advice = vec![
             "is the link down, or out of coverage? ip link, and a ping over this interface".to_owned(),
-            "Linux repeats the data on other paths after net.mptcp.stale_loss_cnt timeouts (4); a lower value helps".to_owned(),
+            "Linux sends the data on other paths after 4 timeouts; earlier with sysctl -w net.mptcp.stale_loss_cnt=1 on the \
+             sender"
+                .to_owned(),
         ];
         found.push(with_cost(one, rates, bytes));
     }

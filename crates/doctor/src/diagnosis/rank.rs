@@ -120,6 +120,11 @@ fn cannot_tell(case: &Case<'_>, rates: &MissingRates) -> Option<Verdict> {
             "most of the data was not captured",
             "capture both directions, on all interfaces: tcpdump -i any",
         ));
+    } else if case.view.lacks_a_subflow() {
+        why.push((
+            "another subflow exists that was not captured",
+            "capture on all interfaces: tcpdump -i any",
+        ));
     } else if bytes < LEAST_BYTES || segments < LEAST_SEGMENTS {
         why.push(("too little data was transferred", "capture a longer transfer, or a larger file"));
     } else if acknowledgements * 20 < segments || delivered == 0 {

@@ -392,6 +392,10 @@ fn only_one_subflow(case: &Case<'_>, host: &HostFacts, failed: &[Verdict]) -> Op
     if joins > 0 || case.view.subflows.len() > 1 || !failed.is_empty() || first.handshake.syn.is_none() {
         return None;
     }
+    // Data on a subflow that was not captured.
+    if case.view.lacks_a_subflow() {
+        return None;
+    }
     let share = one_more(case);
     let unused: Vec<_> = case
         .view

@@ -33,6 +33,8 @@ struct Sent {
     last: u64,
     transmissions: u32,
     sacked: bool,
+    /// Bytes of it that were selectively acknowledged, if not all of them were: a frame that the network card splits.
+    partly: u64,
     /// Not in flight: presumed lost, and not retransmitted yet.
     is_lost: bool,
     /// Never captured: lost before the capture, or by it.
@@ -118,6 +120,8 @@ pub(crate) struct SentKind {
     pub(crate) new: u64,
     /// Whether any byte was sent before on this subflow.
     pub(crate) is_retransmission: bool,
+    /// Whether it fills a gap, so that the capture sees its data for the first time.
+    pub(crate) fills: bool,
 }
 
 /// Data that an acknowledgement newly covers, at the data level.
@@ -169,6 +173,9 @@ pub(crate) struct Half {
     /// Time of the last acknowledgement that arrived, and of the last data sent, ns.
     pub(crate) last_progress: u64,
     pub(crate) last_sent: u64,
+    /// The packets of both.
+    pub(crate) progress_packet: PacketRef,
+    pub(crate) sent_packet: PacketRef,
     /// Least time between data and its acknowledgement at the capture, s.
     pub(crate) reordering_window: f64,
     /// Whether RTTs come from echoed timestamps: far from the sender, acknowledgements follow the data at once.
@@ -209,6 +216,8 @@ impl Default for Half {
             last_loss: None,
             last_progress: 0,
             last_sent: 0,
+            progress_packet: PacketRef::default(),
+            sent_packet: PacketRef::default(),
             reordering_window: 0.0,
             uses_echoes: false,
             largest_rtt: None,
@@ -310,11 +319,11 @@ impl Half {
         {
             self.totals.short_segments += 1;
         }
-        self.last_sent = time;
+        (self.last_sent, self.sent_packet) = (time, packet);
         let mut kind = SentKind::default();
         let known = self.next;
         if start < known {
-            kind.is_retransmission = self.sent_again(start, end.min(known), time, packet);
+            (kind.is_retransmission, kind.fills) = self.sent_again(start, end.min(known), time, packet);
         }
         if end > known {
             let begin = start.max(known);
@@ -330,6 +339,7 @@ impl Half {
                 last: time,
                 transmissions: 1,
                 sacked: false,
+                partly: 0,
                 is_lost: false,
                 is_hole: false,
                 data,
@@ -365,6 +375,7 @@ impl Half {
             last: time,
             transmissions: 0,
             sacked: false,
+            partly: 0,
             is_lost: false,
             is_hole: true,
             data: None,
@@ -377,8 +388,9 @@ impl Half {
         self.sent.partition_point(|one| one.end <= at)
     }
 
-    /// Takes data below `next`; returns whether it is a retransmission.
-    fn sent_again(&mut self, start: u64, end: u64, time: u64, packet: PacketRef) -> bool {
+    /// Takes data below `next`; returns whether it is a retransmission, and whether it fills a gap.
+    fn sent_again(&mut self, start: u64, end: u64, time: u64, packet: PacketRef) -> (bool, bool) {
+        let mut fills = false;
         let size = self.segment_size();
         let segments = (end - start).div_ceil(size);
         let mut index = self.index_after(start);
@@ -391,6 +403,7 @@ impl Half {
         while index < self.sent.len() && self.sent[index].start < end {
             let one = &mut self.sent[index];
             if one.is_hole {
+                fills = true;
                 let waited = time.saturating_sub(one.first) as f64 / 1e9;
                 let is_late = waited < self.reordering_window;
                 let rest = (one.start < start || one.end > end).then(|| one.clone());
@@ -447,7 +460,7 @@ impl Half {
             self.totals.retransmissions += segments;
             self.totals.retransmitted_bytes += end - start;
         }
-        is_again
+        (is_again, fills)
     }
 
     /// Splits a hole at `index` so that this index is the part in `[start, end)`.
@@ -552,7 +565,7 @@ impl Half {
             self.note_largest(sample, time, packet);
         }
         if newly > 0 || !was_outstanding {
-            self.last_progress = time;
+            (self.last_progress, self.progress_packet) = (time, packet);
         }
         if newly > 0 {
             self.measure_pair(time, newest, newly);
@@ -602,9 +615,11 @@ impl Half {
         report: &mut impl FnMut(Delivered),
     ) {
         let mut index = self.index_after(left);
-        while index < self.sent.len() && self.sent[index].end <= right {
+        while index < self.sent.len() && self.sent[index].start < right {
             let one = &mut self.sent[index];
-            if !one.sacked && one.start >= left {
+            if one.start < left || one.end > right {
+                one.partly = one.partly.max(one.end.min(right) - one.start.max(left));
+            } else if !one.sacked {
                 let (start, end) = (one.start, one.end);
                 Self::deliver(one, start, end, &mut self.flight, &mut self.totals, report);
                 if one.transmissions == 1 && !one.is_hole {
@@ -636,7 +651,7 @@ impl Half {
                 if !one.is_hole {
                     self.flight = self.flight.saturating_sub(one.end - one.start);
                 }
-                lost += (one.end - one.start).div_ceil(size);
+                lost += (one.end - one.start).saturating_sub(one.partly).div_ceil(size);
                 first.get_or_insert(one.start);
             }
             index += 1;

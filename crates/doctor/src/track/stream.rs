@@ -61,6 +61,10 @@ pub(crate) struct Stream {
     pub(crate) new_bytes: u64,
     /// Bytes acknowledged at the data level.
     pub(crate) delivered: u64,
+    /// Bytes acknowledged that no captured subflow carried.
+    pub(crate) unseen: u64,
+    /// The subflow that filled the oldest gap, until it is taken.
+    filled: Option<u16>,
     pub(crate) reinjected: u64,
     pub(crate) needless: u64,
     /// The first packets with reinjected data.
@@ -122,6 +126,11 @@ impl Stream {
         self.relative(number)
     }
 
+    /// Whether data was acknowledged that no captured subflow carried, as on an interface that was not captured.
+    pub(crate) const fn lacks_a_subflow(&self) -> bool {
+        self.unseen * 20 > self.new_bytes
+    }
+
     /// Bytes sent and not acknowledged.
     pub(crate) const fn flight(&self) -> u64 {
         self.next - self.acknowledged
@@ -136,9 +145,14 @@ impl Stream {
         self.edge.map(|edge| edge.saturating_sub(self.next))
     }
 
-    /// Subflow and time of the oldest data that is not acknowledged.
-    pub(crate) fn oldest(&self) -> Option<(u16, u64)> {
-        self.chunks.iter().find(|chunk| chunk.subflow != UNSEEN).map(|chunk| (chunk.subflow, chunk.time))
+    /// The subflow of the oldest data that is not acknowledged; None without data, or if that data was not seen yet.
+    pub(crate) fn oldest(&self) -> Option<u16> {
+        self.chunks.front().map(|chunk| chunk.subflow).filter(|subflow| *subflow != UNSEEN)
+    }
+
+    /// The subflow that filled the oldest gap since the last call.
+    pub(crate) const fn take_filled(&mut self) -> Option<u16> {
+        self.filled.take()
     }
 
     /// Takes data that a subflow sends for the first time on itself.
@@ -195,6 +209,9 @@ impl Stream {
     fn pop(&mut self) {
         if let Some(chunk) = self.chunks.pop_front() {
             self.out_of_order = self.out_of_order.saturating_sub(u64::from(chunk.arrived));
+            if chunk.subflow == UNSEEN && chunk.end <= self.acknowledged {
+                self.unseen += chunk.end - chunk.start;
+            }
         }
     }
 
@@ -240,6 +257,9 @@ impl Stream {
         mapped: &mut Mapped,
     ) -> usize {
         let gap = self.chunks[index].clone();
+        if index == 0 && start <= gap.start {
+            self.filled = Some(subflow);
+        }
         let (low, high) = (gap.start.max(start), gap.end.min(end));
         mapped.new += high - low;
         self.new_bytes += high - low;

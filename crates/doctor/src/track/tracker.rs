@@ -195,6 +195,7 @@ impl Tracker {
         let time = segment.time;
         self.drain(view, time);
         let connection = &mut self.views[view];
+        connection.mark(time, segment.packet);
         connection.advance(&mut self.subflows, time);
         for (token, side) in connection.learn_keys(&self.subflows[id]) {
             let same = self.tokens.entry(token).or_default();
@@ -249,6 +250,7 @@ impl Tracker {
             });
             let Some((due, id, side)) = due.min().filter(|(due, ..)| *due <= now) else { return };
             let Some(waiting) = self.subflows[id].take_waiting(side) else { return };
+            self.views[view].mark(waiting.segment.time, waiting.segment.packet);
             self.views[view].advance(&mut self.subflows, due);
             self.views[view].take_acknowledgement(&mut self.subflows, id, &waiting.segment, side, due);
         }

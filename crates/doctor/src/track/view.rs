@@ -58,7 +58,8 @@ pub(crate) struct Episode {
     pub(crate) limit: Limit,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) first: PacketRef,
+    /// Time and packet at its start, and the packet at its end.
+    pub(crate) first: (u64, PacketRef),
     pub(crate) last: PacketRef,
 }
 
@@ -103,8 +104,10 @@ pub(crate) struct Direction {
     pub(crate) last_data: u64,
     /// Bytes of data that subflows carried first while that subflow blocked a full window, by subflow: time, s.
     pub(crate) blocked_by: Vec<f64>,
-    /// Longest time without a DATA_ACK while data was outstanding: duration, subflow, and packet.
-    pub(crate) stall: Option<(u64, u16, PacketRef)>,
+    /// Longest time without a DATA_ACK while data was outstanding, ns.
+    pub(crate) stall: u64,
+    /// Time with a full window that no subflow is blamed for yet, s.
+    blocked: f64,
     last_progress: u64,
     /// Time without data in flight between data, s.
     pub(crate) idle: f64,
@@ -134,7 +137,8 @@ pub(crate) struct View {
     pub(crate) fast_close: Option<PacketRef>,
     pub(crate) ladder: Ladder,
     examined: u64,
-    last_packet: PacketRef,
+    /// Time and packet of the last segment, whose effect is examined.
+    last_packet: (u64, PacketRef),
 }
 
 impl Episode {
@@ -157,7 +161,8 @@ impl Direction {
             first_data: None,
             last_data: start,
             blocked_by: Vec::new(),
-            stall: None,
+            stall: 0,
+            blocked: 0.0,
             last_progress: start,
             idle: 0.0,
             flight_time: 0.0,
@@ -166,8 +171,17 @@ impl Direction {
         }
     }
 
+    /// Blames a subflow for the time that the window was full of out-of-order data.
+    fn blame(&mut self, subflow: u16) {
+        let index = usize::from(subflow);
+        if self.blocked_by.len() <= index {
+            self.blocked_by.resize(index + 1, 0.0);
+        }
+        self.blocked_by[index] += std::mem::take(&mut self.blocked);
+    }
+
     /// Ends the present episode of a subflow if its state changes.
-    fn note_state(&mut self, subflow: u16, limit: Limit, time: u64, packet: PacketRef) {
+    fn note_state(&mut self, subflow: u16, limit: Limit, from: (u64, (u64, PacketRef)), time: u64, packet: PacketRef) {
         let index = usize::from(subflow);
         if self.current.len() <= index {
             self.current.resize(index + 1, None);
@@ -178,7 +192,8 @@ impl Direction {
             (current.end, current.last) = (time, packet);
             return;
         }
-        let next = Episode { subflow, limit, start: time, end: time, first: packet, last: packet };
+        let (start, first) = from;
+        let next = Episode { subflow, limit, start, end: time, first, last: packet };
         if let Some(mut old) = self.current[index].replace(next) {
             (old.end, old.last) = (time, packet);
             self.keep(old);
@@ -228,7 +243,7 @@ impl View {
             fast_close: None,
             ladder: Ladder::default(),
             examined: segment.time,
-            last_packet: segment.packet,
+            last_packet: (segment.time, segment.packet),
         }
     }
 
@@ -264,7 +279,6 @@ impl View {
     /// Takes the MPTCP options of a segment other than DSS.
     pub(crate) fn take_options(&mut self, subflow: &Subflow, segment: &SeenSegment, side: usize, index: u16) {
         self.last_seen = self.last_seen.max(segment.time);
-        self.last_packet = segment.packet;
         self.ladder.take(segment, side, index);
         for option in &segment.options.mptcp {
             match option {
@@ -405,11 +419,14 @@ impl View {
         let is_far = subflow.distance(side) > subflow.distance(1 - side);
         let spacing = if is_far { 2 * subflow.halves[side].spacing() } else { 0 };
         let direction = &mut self.directions[side];
-        if !kind.is_retransmission {
+        if !kind.is_retransmission || kind.fills {
             let was_idle = direction.stream.flight() == 0;
             let mapped = direction.stream.sent(data, length, index, segment.time, segment.packet);
             if was_idle {
                 direction.last_progress = segment.time;
+            }
+            if let Some(filled) = direction.stream.take_filled() {
+                direction.blame(filled);
             }
             if mapped.reinjected > 0 {
                 direction.steps.at(segment.time).reinjected += mapped.reinjected;
@@ -624,13 +641,20 @@ impl View {
             if newly > 0 {
                 let since = time.saturating_sub(direction.last_progress);
                 direction.last_progress = time;
-                let (blocking, _) = stream.oldest().unwrap_or((0, 0));
-                if direction.stall.is_none_or(|(longest, ..)| since > longest) {
-                    direction.stall = Some((since, blocking, segment.packet));
-                }
+                direction.stall = direction.stall.max(since);
                 direction.steps.at(time).delivered += newly;
             }
         }
+    }
+
+    /// Whether the only subflow misses data of the connection, which another one must have carried.
+    pub(crate) fn lacks_a_subflow(&self) -> bool {
+        self.subflows.len() == 1 && self.directions.iter().any(|one| one.stream.lacks_a_subflow())
+    }
+
+    /// Notes the segment whose effect follows.
+    pub(crate) const fn mark(&mut self, time: u64, packet: PacketRef) {
+        self.last_packet = (time, packet);
     }
 
     /// Accounts the time up to `time` to the states of all subflows.
@@ -652,7 +676,7 @@ impl View {
         let size = self.subflows.first().map_or(1400, |&id| flows[id].halves[side].segment_size());
         let is_full = stream.window_left().is_some_and(|left| left < 2 * size) && stream.flight() > 0;
         let is_blocked = is_full && stream.out_of_order() * 2 > stream.flight();
-        let blocking = stream.oldest().map(|(subflow, _)| subflow);
+        let blocking = stream.oldest();
         let is_idle = stream.flight() == 0;
         let direction = &mut self.directions[side];
         let seconds = (to - from) as f64 / 1e9;
@@ -719,16 +743,23 @@ impl View {
                 step.limits[limit as usize] += seconds;
                 step.flight += flight * seconds;
             });
-            let packet = self.last_packet;
-            self.directions[side].note_state(number as u16, limit, to, packet);
+            let half = &flows[id].halves[side];
+            let start = match limit {
+                // A path is dead since its last sign of life.
+                Limit::Dead if half.is_outstanding() => (half.last_progress, (half.last_progress, half.progress_packet)),
+                Limit::Dead => (half.last_sent, (half.last_sent, half.sent_packet)),
+                _ => (to, self.last_packet),
+            };
+            let packet = self.last_packet.1;
+            self.directions[side].note_state(number as u16, limit, start, to, packet);
         }
-        if is_blocked && let Some(blocking) = blocking {
+        if is_blocked {
             let direction = &mut self.directions[side];
-            let index = usize::from(blocking);
-            if direction.blocked_by.len() <= index {
-                direction.blocked_by.resize(index + 1, 0.0);
+            // Far from the sender, the missing data shows its subflow when it arrives.
+            direction.blocked += (to - from) as f64 / 1e9;
+            if let Some(blocking) = blocking {
+                direction.blame(blocking);
             }
-            direction.blocked_by[index] += (to - from) as f64 / 1e9;
         }
     }
 
