@@ -135,9 +135,13 @@ class Managed:
     """The name of its .network file, with `networkd`."""
 
 
-def boot_files(machine: Machine, wishes: Wishes, root: Path) -> list[BootFile]:
-    """The files for a machine. `root` is the root directory, from which the managers are read."""
-    if not (root / "run/systemd/system").is_dir():
+def boot_files(machine: Machine, wishes: Wishes, root: Path, *, needs_systemd: bool = True) -> list[BootFile]:
+    """The files for a machine. `root` is the root directory, from which the managers are read.
+
+    With `needs_systemd`, a machine that systemd did not boot is an error; an image of another one may use it.
+    """
+    is_here = root.resolve() == Path("/")
+    if is_here and needs_systemd and not (root / "run/systemd/system").is_dir():
         raise CannotPrepare("--persist writes a unit of systemd, but this machine was not booted by systemd")
     names = sorted(chosen(machine, wishes))
     usable = {one.name: one for one in machine.usable()}

@@ -197,7 +197,7 @@ def _setup(given: argparse.Namespace) -> int:
     with nullcontext() if given.dry_run else journal.alone():
         machine, wishes = Machine.read(), _wishes(given)
         wanted = steps(machine, wishes)
-        files = boot_files(machine, wishes, given.root) if given.persist else []
+        files = boot_files(machine, wishes, given.root, needs_systemd=not given.dry_run) if given.persist else []
         persistence.check(files, given.root)
         if not given.dry_run:
             journal.apply(wanted)
