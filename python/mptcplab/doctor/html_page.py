@@ -97,7 +97,7 @@ def _captures(report: Json, files: Sequence[str]) -> str:
     when = ""
     # Simulated captures start at 0, and damaged ones at any time.
     if 86_400 < report["start"] < 253_402_300_799:
-        when = f", from {datetime.fromtimestamp(report['start'], UTC):%Y-%m-%d %H:%M:%S} UTC on"
+        when = f", starting at {datetime.fromtimestamp(report['start'], UTC):%Y-%m-%d %H:%M:%S} UTC"
     return f"{names}{more}: {words.plural(report['packets'], 'packet')} in {words.seconds(report['seconds'])}{when}"
 
 
@@ -197,6 +197,20 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
+_NUMBERS = (
+    "share",
+    "rate",
+    "capacity",
+    "RTT min [ms]",
+    "median [ms]",
+    "95% [ms]",
+    "lost",
+    "retransmitted",
+    "timeouts",
+)
+"""Columns of numbers of a subflow. On a narrow screen, each number has its name beside it."""
+
+
 def _subflows(connection: Json, side: int) -> str:
     total = connection["data"][side]
     rows = []
@@ -217,16 +231,14 @@ def _subflows(connection: Json, side: int) -> str:
             f'<tr><td class="text"><i class="area {colour(connection, number)}"></i>{number + 1}</td>'
             f'<td class="text">{escaped(words.role(one, number))}</td>'
             f'<td class="text">{escaped(words.ends(one))}{reset}</td>'
-            f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+            + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in zip(_NUMBERS, cells, strict=True))
+            + "</tr>"
         )
     more = len(connection["subflows"]) - len(rows)
     note = f'<p class="soft">and {more:,} more (<code>--json</code>)</p>' if more > 0 else ""
-    head = (
-        '<th class="text">#<th class="text">role<th class="text">path<th>share<th>rate<th>capacity<th>RTT min [ms]'
-        "<th>median [ms]<th>95% [ms]<th>lost<th>retransmitted<th>timeouts"
-    )
+    head = '<th class="text">#<th class="text">role<th class="text">path' + "".join(f"<th>{one}" for one in _NUMBERS)
     return (
-        f'<div class="scroll"><table><caption>Subflows</caption><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"><table class="cards"><caption>Subflows</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 

@@ -177,13 +177,11 @@ fn head_of_line(case: &Case<'_>, rates: &MissingRates, blocking: usize, seconds:
     one.evidence = case.episodes(Limit::HeadOfLine, None, "the window is full of out-of-order data");
     one.evidence.extend(case.episodes(Limit::Window, None, "the window is full"));
     one.evidence.truncate(4);
-    one.advice = vec![
-        format!(
-            "a larger receive buffer on the {}: the third value of net.ipv4.tcp_rmem at least {}, and no SO_RCVBUF",
-            case.receiver(),
-            4 * needed_window(case, rates)
-        ),
-    ];
+    one.advice = vec![format!(
+        "a larger receive buffer on the {}: the third value of net.ipv4.tcp_rmem at least {}, and no SO_RCVBUF",
+        case.receiver(),
+        4 * needed_window(case, rates)
+    )];
     let carried = case.subflow(blocking).halves[case.side].totals.new_bytes;
     if carried * 2 < direction.stream.new_bytes {
         one.advice.push(format!(
@@ -484,7 +482,8 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
         }
         let half = &case.subflow(number).halves[case.side];
         let episodes = &case.view.directions[case.side].episodes;
-        let dead = episodes.iter().filter(|one| one.limit == Limit::Dead && usize::from(one.subflow) == number);
+        let dead =
+            episodes.iter().filter(|one| one.limit == Limit::Dead && usize::from(one.subflow) == number);
         let last = case.view.last_seen;
         let silent: u64 = dead.map(|one| one.end.min(last).saturating_sub(one.start)).sum();
         let seconds = (silent as f64 / 1e9).max(seconds);

@@ -181,7 +181,14 @@ impl Direction {
     }
 
     /// Ends the present episode of a subflow if its state changes.
-    fn note_state(&mut self, subflow: u16, limit: Limit, from: (u64, (u64, PacketRef)), time: u64, packet: PacketRef) {
+    fn note_state(
+        &mut self,
+        subflow: u16,
+        limit: Limit,
+        from: (u64, (u64, PacketRef)),
+        time: u64,
+        packet: PacketRef,
+    ) {
         let index = usize::from(subflow);
         if self.current.len() <= index {
             self.current.resize(index + 1, None);
@@ -746,7 +753,9 @@ impl View {
             let half = &flows[id].halves[side];
             let start = match limit {
                 // A path is dead since its last sign of life.
-                Limit::Dead if half.is_outstanding() => (half.last_progress, (half.last_progress, half.progress_packet)),
+                Limit::Dead if half.is_outstanding() => {
+                    (half.last_progress, (half.last_progress, half.progress_packet))
+                }
                 Limit::Dead => (half.last_sent, (half.last_sent, half.sent_packet)),
                 _ => (to, self.last_packet),
             };
