@@ -208,7 +208,7 @@ _NUMBERS = (
     "retransmitted",
     "timeouts",
 )
-"""Columns of numbers of a subflow. On a narrow screen, each number has its name beside it."""
+"""Columns of numbers of a subflow. On a narrow screen, each number has its name next to it."""
 
 
 def _subflows(connection: Json, side: int) -> str:
