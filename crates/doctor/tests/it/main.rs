@@ -1,0 +1,13 @@
+//! Tests of captures, of the numbers in reports, and of verdicts.
+
+mod common;
+mod corpus;
+mod files;
+mod hostile;
+mod links;
+mod multipath;
+mod numbers;
+mod packets;
+mod places;
+mod schema;
+mod verdicts;
