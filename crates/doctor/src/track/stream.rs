@@ -299,12 +299,18 @@ impl Stream {
 
     /// Takes a DATA_ACK, or an acknowledgement of TCP, and the window from there. Returns newly acknowledged bytes.
     pub(crate) fn acknowledge(&mut self, number: u64, window: u64) -> u64 {
+        if self.base.is_none() && self.acknowledged == 0 {
+            // Before any data, numbers start here: at the SYN, or in the middle of a connection.
+            (self.next, self.acknowledged) = (number, number);
+        }
         let edge = number.saturating_add(window);
         // RFC 8684 section 3.3.5: the right edge never moves to the left.
         self.edge = Some(self.edge.map_or(edge, |known| known.max(edge)));
         self.largest_window = self.largest_window.max(window);
-        let newly = number.saturating_sub(self.acknowledged);
+        let mut newly = number.saturating_sub(self.acknowledged);
         if newly > 0 {
+            // A FIN and a DATA_FIN count one, and are no data.
+            newly -= u64::from(number == self.next.saturating_add(1));
             self.next = self.next.max(number);
             self.acknowledged = number;
             self.delivered += newly;
