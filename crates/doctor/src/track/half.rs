@@ -120,8 +120,8 @@ pub(crate) struct SentKind {
     pub(crate) new: u64,
     /// Whether any byte was sent before on this subflow.
     pub(crate) is_retransmission: bool,
-    /// Whether it fills a gap, so that the capture sees its data for the first time.
-    pub(crate) fills: bool,
+    /// Whether it fills a gap in the captured data.
+    pub(crate) fills_hole: bool,
 }
 
 /// Data that an acknowledgement newly covers, at the data level.
@@ -323,7 +323,8 @@ impl Half {
         let mut kind = SentKind::default();
         let known = self.next;
         if start < known {
-            (kind.is_retransmission, kind.fills) = self.sent_again(start, end.min(known), time, packet);
+            let seen = self.sent_again(start, end.min(known), data, time, packet);
+            (kind.is_retransmission, kind.fills_hole) = seen;
         }
         if end > known {
             let begin = start.max(known);
@@ -388,13 +389,19 @@ impl Half {
         self.sent.partition_point(|one| one.end <= at)
     }
 
-    /// Takes data below `next`; returns whether it is a retransmission, and whether it fills a gap.
-    fn sent_again(&mut self, start: u64, end: u64, time: u64, packet: PacketRef) -> (bool, bool) {
-        let mut fills = false;
+    /// Takes data below `next`; returns whether it is a retransmission, and whether it fills a hole.
+    fn sent_again(
+        &mut self,
+        start: u64,
+        end: u64,
+        data: Option<u64>,
+        time: u64,
+        packet: PacketRef,
+    ) -> (bool, bool) {
         let size = self.segment_size();
         let segments = (end - start).div_ceil(size);
         let mut index = self.index_after(start);
-        let mut is_again = false;
+        let (mut is_again, mut fills_hole) = (false, false);
         if start < self.acknowledged {
             // The receiver had it.
             self.totals.needless_bytes += end.min(self.acknowledged) - start;
@@ -403,10 +410,10 @@ impl Half {
         while index < self.sent.len() && self.sent[index].start < end {
             let one = &mut self.sent[index];
             if one.is_hole {
-                fills = true;
                 let waited = time.saturating_sub(one.first) as f64 / 1e9;
                 let is_late = waited < self.reordering_window;
                 let rest = (one.start < start || one.end > end).then(|| one.clone());
+                fills_hole = true;
                 one.is_hole = false;
                 one.transmissions = 1;
                 if is_late {
@@ -419,11 +426,12 @@ impl Half {
                 let length = one.end - one.start;
                 let newly = one.end.min(end) - one.start.max(start);
                 self.totals.new_bytes += newly;
-                if rest.is_some() {
+                if let Some(whole) = rest {
                     // Only a part of the hole arrived; the other parts stay holes.
-                    let whole = rest.unwrap_or_else(|| self.sent[index].clone());
-                    self.split(index, &whole, start, end);
+                    index = self.split(index, &whole, start, end);
                 }
+                let part = &mut self.sent[index];
+                part.data = data.map(|data| data.saturating_add(part.start - start));
                 if !self.sent[index].sacked {
                     self.flight += newly.min(length);
                 }
@@ -460,22 +468,21 @@ impl Half {
             self.totals.retransmissions += segments;
             self.totals.retransmitted_bytes += end - start;
         }
-        (is_again, fills)
+        (is_again, fills_hole)
     }
 
-    /// Splits a hole at `index` so that this index is the part in `[start, end)`.
-    fn split(&mut self, index: usize, whole: &Sent, start: u64, end: u64) {
+    /// Splits a hole at `index`. Returns the index of the part in `[start, end)`.
+    fn split(&mut self, index: usize, whole: &Sent, start: u64, end: u64) -> usize {
         let (low, high) = (whole.start.max(start), whole.end.min(end));
         (self.sent[index].start, self.sent[index].end) = (low, high);
         if whole.end > high && self.sent.len() < MOST_SENT {
             self.sent.insert(index + 1, Sent { start: high, ..whole.clone() });
         }
         if whole.start < low && self.sent.len() < MOST_SENT {
-            // The earlier part goes after this one in memory order, so the two change places.
-            let middle = self.sent[index].clone();
-            self.sent[index] = Sent { end: low, ..whole.clone() };
-            self.sent.insert(index + 1, middle);
+            self.sent.insert(index, Sent { end: low, ..whole.clone() });
+            return index + 1;
         }
+        index
     }
 
     fn note_loss(&mut self, segments: u64, time: u64, packet: PacketRef, by_timer: bool, start: u64) {

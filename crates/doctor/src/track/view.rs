@@ -426,7 +426,7 @@ impl View {
         let is_far = subflow.distance(side) > subflow.distance(1 - side);
         let spacing = if is_far { 2 * subflow.halves[side].spacing() } else { 0 };
         let direction = &mut self.directions[side];
-        if !kind.is_retransmission || kind.fills {
+        if !kind.is_retransmission || kind.fills_hole {
             let was_idle = direction.stream.flight() == 0;
             let mapped = direction.stream.sent(data, length, index, segment.time, segment.packet);
             if was_idle {
@@ -529,13 +529,11 @@ impl View {
         let half = &mut subflow.halves[side];
         // Numbers of mappings are relative to the SYN. Without it, the segment that carries the option is the reference.
         let start = if subflow.handshake.initial[side].is_some() {
-            let high = half.next() & !0xffff_ffff;
-            let start = high | u64::from(mapping.subflow_sequence);
             // The nearest number with these 32 bits. One before the SYN is no mapping.
-            match start.saturating_sub(half.next()) > 1 << 31 {
-                true if high == 0 => return,
-                true => start - (1 << 32),
-                false => start,
+            let ahead = mapping.subflow_sequence.wrapping_sub(half.next() as u32).cast_signed();
+            match half.next().checked_add_signed(ahead.into()) {
+                Some(start) => start,
+                None => return,
             }
         } else {
             match half.extend(segment.sequence) {
