@@ -11,7 +11,7 @@ mod bulk;
 mod scene;
 
 pub(crate) use bulk::Bulk;
-pub(crate) use scene::{CLIENT_KEY, Flow, MSS, SERVER_KEY, Scene, dss};
+pub(crate) use scene::{CLIENT_KEY, Flow, MSS, SERVER_KEY, Scene, capable, dss, initial_data};
 
 /// Nanoseconds of a millisecond, and of a second.
 pub(crate) const MS: u64 = 1_000_000;
