@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
@@ -92,6 +94,8 @@ pub struct CaptureFile {
     unsupported: Option<u32>,
     warning: Option<CaptureError>,
     is_finished: bool,
+    /// Whether the source of bytes ended with an error.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for CaptureFile {
@@ -147,6 +151,8 @@ impl CaptureFile {
             let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
             return Err(fail(source));
         }
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let stream = Ending { source: stream, has_failed: Arc::clone(&has_failed) };
         let reader = create_reader(BUFFER, stream).map_err(|error| match error {
             PcapError::ReadError => fail(io::Error::other("cannot be read")),
             _ => CaptureError::Format {
@@ -166,6 +172,7 @@ impl CaptureFile {
             unsupported: None,
             warning: None,
             is_finished: false,
+            has_failed,
         })
     }
 
@@ -202,6 +209,9 @@ impl CaptureFile {
                 Step::Segment(segment) => return Some(segment),
                 Step::Other => {}
                 Step::Incomplete => self.refill(),
+                Step::End | Step::Failed(_) if self.has_failed.load(Ordering::Relaxed) => {
+                    self.fail("the compressed data or the file cannot be read further".to_owned());
+                }
                 Step::End => self.is_finished = true,
                 Step::Failed(what) => self.fail(what),
             }
@@ -322,7 +332,7 @@ impl Context<'_> {
                     self.interfaces.push(Interface {
                         link: LinkType::from_number(number),
                         number,
-                        resolution: interface.ts_resolution().filter(|ticks| *ticks > 0).unwrap_or(1_000_000),
+                        resolution: ticks_per_second(interface.if_tsresol),
                         offset: interface.ts_offset(),
                     });
                 }
@@ -366,6 +376,14 @@ impl Context<'_> {
     }
 }
 
+/// Ticks per second of the option if_tsresol: a power of 10, or of 2 if the highest bit is set. pcap-parser rejects all powers
+/// of 2. Values that do not fit mean microseconds, which is the default.
+fn ticks_per_second(code: u8) -> u64 {
+    let exponent = u32::from(code & 0x7f);
+    let ticks = if code & 0x80 == 0 { 10_u64.checked_pow(exponent) } else { 1_u64.checked_shl(exponent) };
+    ticks.unwrap_or(1_000_000)
+}
+
 /// Time since 1970 in ns, at most 2^62, so that sums of times do not overflow.
 fn nanoseconds(ticks: u64, interface: &Interface) -> u64 {
     let exact = u128::from(ticks) * u128::from(SECOND) / u128::from(interface.resolution);
@@ -374,20 +392,47 @@ fn nanoseconds(ticks: u64, interface: &Interface) -> u64 {
     u64::try_from(time.max(0)).unwrap_or(u64::MAX).min(LATEST)
 }
 
+/// A reader that ends where its source fails, so that the bytes before are parsed first.
+struct Ending<R> {
+    source: R,
+    has_failed: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for Ending<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        self.source.read(buffer).or_else(|_| {
+            self.has_failed.store(true, Ordering::Relaxed);
+            Ok(0)
+        })
+    }
+}
+
 /// A reader that fills each buffer as far as the source has bytes.
-struct Filled<R>(R);
+struct Filled<R> {
+    source: R,
+    /// An error after the bytes that the last call returned.
+    error: Option<io::Error>,
+}
 
 impl<R: Read> Read for Filled<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         let mut filled = 0;
         while filled < buffer.len() {
-            match self.0.read(&mut buffer[filled..]) {
+            match self.source.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if filled == 0 => return Err(error),
-                // The next call reports the error again.
-                Err(_) => break,
+                Err(error) => {
+                    self.error = Some(error);
+                    break;
+                }
             }
         }
         Ok(filled)
@@ -399,5 +444,5 @@ fn peek(mut source: impl Read + Send + 'static) -> io::Result<(Vec<u8>, Box<dyn 
     let mut start = Vec::new();
     source.by_ref().take(4).read_to_end(&mut start)?;
     let stream = io::Cursor::new(start.clone()).chain(source);
-    Ok((start, Box::new(Filled(stream))))
+    Ok((start, Box::new(Filled { source: stream, error: None })))
 }
