@@ -251,9 +251,9 @@ fn the_ladder_shows_options_in_words() {
     scene.add(joined + MS, option(&Flow::first(), 1, announcement(false, None)));
     let connection = only(&scene.sorted());
     let ladder: Vec<&str> = connection.ladder.iter().map(|rung| rung.what.as_str()).collect();
-    assert_eq!(ladder[0], "SYN, MP_CAPABLE v1, 0 keys");
-    assert_eq!(ladder[1], "SYN/ACK, MP_CAPABLE v1, 1 keys");
-    assert_eq!(ladder[2], "ACK, MP_CAPABLE v1, 2 keys");
+    assert_eq!(ladder[0], "SYN, MP_CAPABLE v1, no key");
+    assert_eq!(ladder[1], "SYN/ACK, MP_CAPABLE v1, a key");
+    assert_eq!(ladder[2], "ACK, MP_CAPABLE v1, both keys");
     assert_eq!(ladder[3], "ACK, 1400 bytes, DSS mapping of 1400 bytes");
     assert!(ladder.contains(&"ACK, DSS 8-byte DATA_ACK"), "{ladder:?}");
     let token = Version::V1.digest(SERVER_KEY).token;

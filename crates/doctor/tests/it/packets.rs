@@ -17,7 +17,7 @@ fn one(bytes: Vec<u8>) -> (Vec<SeenSegment>, Skipped) {
     cut(bytes, usize::MAX)
 }
 
-/// What a capture keeps of a packet.
+/// The segment of a packet that a capture cuts off.
 fn cut(bytes: Vec<u8>, length: usize) -> (Vec<SeenSegment>, Skipped) {
     let mut frame = Frame::new(S, bytes);
     frame.bytes.truncate(length);
