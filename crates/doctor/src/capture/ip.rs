@@ -57,7 +57,7 @@ fn v4(bytes: &[u8], original: usize) -> Result<(u8, IpPacket<'_>), Unusable> {
     // A segment that the network card will split has no length yet (TSO).
     let total = match u16::from_be_bytes([header[2], header[3]]) {
         0 => original,
-        total => usize::from(total),
+        total => usize::from(total).min(original),
     };
     let length = total.checked_sub(header_length).ok_or(Unusable::Invalid)?;
     let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
@@ -77,7 +77,7 @@ fn v6(bytes: &[u8], original: usize) -> Result<(u8, IpPacket<'_>), Unusable> {
     let header: &[u8; 40] = bytes.first_chunk().ok_or(Unusable::Cut)?;
     let mut length = match u16::from_be_bytes([header[4], header[5]]) {
         0 => original - 40,
-        length => usize::from(length),
+        length => usize::from(length).min(original - 40),
     };
     let mut transport = &bytes[40..bytes.len().min(40 + length)];
     let mut next = header[6];

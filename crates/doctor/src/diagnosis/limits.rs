@@ -26,7 +26,7 @@ const MARGIN: f64 = 1.3;
 /// Share of the time without any data in flight, above which an application pauses.
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
-const UNKNOWN: f64 = 0.5;
+const UNKNOWN: f64 = 0.3;
 /// Share of thin data on a slow path, above which the scheduler is the first thing to change.
 const OFTEN: f64 = 0.4;
 /// Share of the potential that the application leaves unused, if its data is thin.
@@ -143,7 +143,7 @@ fn receive_window(case: &Case<'_>, rates: &MissingRates, bytes: f64) -> Verdict 
             "on the {}: sysctl net.ipv4.tcp_rmem, whose third value must be at least {} for these paths; new connections \
              use it",
             case.receiver(),
-            2 * need
+            (2 * need).max(2 * window)
         ),
     ];
     one

@@ -71,7 +71,7 @@ impl MissingRates {
             halves().filter(|half| half.has_measured_capacity()).filter_map(|half| half.capacity()).collect();
         let assumed =
             if measured.is_empty() { 0.0 } else { measured.iter().sum::<f64>() / measured.len() as f64 };
-        let subflows = view
+        let subflows: Vec<SubflowRates> = view
             .subflows
             .iter()
             .map(|&id| {
@@ -84,6 +84,9 @@ impl MissingRates {
                 one(&flows[id], side, capacity, &direction.steps)
             })
             .collect();
+        // A path can be silent for longer than data was sent.
+        let longest = subflows.iter().map(|one| one.active).fold(0.0, f64::max);
+        let seconds = seconds.max(longest);
         let stream = &direction.stream;
         // Data at the end of a capture may still wait for other data; without acknowledgements, all of it counts.
         let bytes =

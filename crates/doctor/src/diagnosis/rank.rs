@@ -35,7 +35,7 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
         // So little data needed no further path.
         found.insert(0, unsure);
     } else if found.iter().all(|one| one.name == "plain-tcp") {
-        found.insert(0, healthy(case, rates));
+        found.insert(0, if rates.is_measured { healthy(case, rates) } else { never_full() });
     }
     found
 }
@@ -82,6 +82,14 @@ fn paths_that_would_not_help(found: &mut [Verdict]) {
     for one in found.iter_mut().filter(|one| MISSING_PATHS.contains(&one.name.as_str())) {
         one.share = one.share.min(0.9 * share);
     }
+}
+
+/// No fault, and no proof that there is none.
+fn never_full() -> Verdict {
+    let what = "this capture cannot tell: no limit was found, and no path was ever full";
+    let mut one = verdict("cannot-tell", None, 0.0, what.to_owned());
+    one.advice = vec!["capture a large transfer that is as fast as it can be".to_owned()];
+    one
 }
 
 fn healthy(case: &Case<'_>, rates: &MissingRates) -> Verdict {

@@ -5,6 +5,12 @@ use super::host_facts::HostFacts;
 use crate::report::{Role, Verdict};
 use crate::track::{Request, Subflow};
 
+/// Longest time in which a host answers a handshake, ns: the first retransmission timeout (RFC 6298) and a round trip.
+const LONGEST_ANSWER: u64 = 2_000_000_000;
+
+/// Shortest time after which a missing subflow says anything, ns.
+const SHORTEST_VIEW: u64 = 1_000_000_000;
+
 /// The gain of one more path, as a share: as much as each path that works.
 fn one_more(case: &Case<'_>) -> f64 {
     let working = case.subflows().filter(|(_, one)| carried(one) && !one.is_backup()).count().max(1);
@@ -211,6 +217,12 @@ fn failed_joins(case: &Case<'_>) -> Vec<Verdict> {
     for (number, subflow) in case.subflows() {
         let handshake = &subflow.handshake;
         let (Request::Join(_), Some((time, syn))) = (handshake.request, handshake.syn) else { continue };
+        // A reset at the end of the connection refuses nothing.
+        let closing = case.view.data_fin.iter().flatten().map(|(time, _)| *time).min().unwrap_or(u64::MAX);
+        if subflow.ending.reset.is_some_and(|(_, reset, _)| reset > closing || case.view.fast_close.is_some())
+        {
+            continue;
+        }
         let path = format!("{} to {}", subflow.ends[0].ip(), subflow.ends[1]);
         let mut verdict = match handshake.syn_ack {
             // Other options were dropped by the capture, not by the peer.
@@ -316,6 +328,8 @@ fn unconfirmed(
     let handshake = &subflow.handshake;
     let opener = subflow.ends[subflow.opener].ip();
     let mut one = match (subflow.ending.reset, handshake.third) {
+        // A late reset is the end of the connection, not an answer to the join.
+        (Some((_, reset_time, _)), _) if reset_time.saturating_sub(time) > LONGEST_ANSWER => return None,
         (Some((_, reset_time, reset)), third) if !carried(subflow) => {
             let what = if third.is_some() { "the third ACK" } else { "the SYN/ACK" };
             let mut one = verdict(
@@ -396,6 +410,10 @@ fn only_one_subflow(case: &Case<'_>, host: &HostFacts, failed: &[Verdict]) -> Op
     if case.view.lacks_a_subflow() {
         return None;
     }
+    // A host may open subflows a moment later.
+    if case.view.last_seen.saturating_sub(case.view.started) < SHORTEST_VIEW {
+        return None;
+    }
     let share = one_more(case);
     let unused: Vec<_> = case
         .view
@@ -406,7 +424,12 @@ fn only_one_subflow(case: &Case<'_>, host: &HostFacts, failed: &[Verdict]) -> Op
     if let Some(one) = unused.first() {
         let peer = Role::of(1 - one.side).word();
         let (asked, echoed) = (Role::of(one.side).word(), one.echoed.is_some());
-        let confirmed = if echoed { "confirmed the option" } else { "did not even confirm the option" };
+        let confirmed = match (echoed, case.view.version) {
+            (true, _) => "confirmed the option",
+            // Version 0 has no echo (RFC 6824 section 3.4.1).
+            (false, Some(mptcp_wire::crypto::Version::V0)) => "got the option",
+            (false, _) => "did not even confirm the option",
+        };
         let mut verdict = verdict(
             "add-addr-unanswered",
             None,

@@ -52,6 +52,8 @@ pub(crate) struct Handshake {
     pub(crate) repeated_syns: u32,
     pub(crate) plain_after_mptcp: Option<(u64, PacketRef)>,
     pub(crate) syn_ack: Option<(u64, PacketRef)>,
+    /// Time of the last SYN/ACK, ns.
+    pub(crate) answered: u64,
     /// Whether the SYN/ACK has the option that the SYN asked for.
     pub(crate) is_agreed: bool,
     /// The SYN/ACK had further options, so not all of them were removed.
@@ -131,7 +133,8 @@ pub(crate) struct Subflow {
     pub(crate) acknowledgements: [u64; 2],
     /// Whether options of a segment were cut off.
     pub(crate) has_cut_options: bool,
-    last_data: [(u32, u64, u32); 2],
+    /// Sequence number, length and timestamp of the last data of each side, and its time.
+    last_data: [((u32, u32, u32), u64); 2],
 }
 
 impl Subflow {
@@ -162,7 +165,7 @@ impl Subflow {
             packets: 0,
             acknowledgements: [0; 2],
             has_cut_options: false,
-            last_data: [(0, 0, 0); 2],
+            last_data: [((0, 0, 0), 0); 2],
         }
     }
 
@@ -202,9 +205,10 @@ impl Subflow {
             return false;
         }
         let value = segment.options.timestamps.map_or(0, |times| times.value);
-        let (sequence, time, last) = self.last_data[side];
-        let is_copy = sequence == segment.sequence && value == last && segment.time.abs_diff(time) < MOMENT;
-        self.last_data[side] = (segment.sequence, segment.time, value);
+        let this = (segment.sequence, segment.payload, value);
+        let (last, time) = self.last_data[side];
+        let is_copy = this == last && segment.time.abs_diff(time) < MOMENT;
+        self.last_data[side] = (this, segment.time);
         is_copy
     }
 
@@ -220,10 +224,10 @@ impl Subflow {
         } else if self.handshake.syn_ack.is_some() && self.handshake.third.is_none() && side == self.opener {
             self.handshake.third = Some((segment.time, segment.packet));
             self.is_established = !segment.flags.rst();
-            if let Some((answered, _)) = self.handshake.syn_ack {
-                self.note_distance(self.opener, segment.time.saturating_sub(answered));
-                self.use_handshake();
-            }
+            // After several SYN/ACKs, the ACK most likely answers the last one.
+            let answered = self.handshake.answered;
+            self.note_distance(self.opener, segment.time.saturating_sub(answered));
+            self.use_handshake();
         }
         if !segment.flags.syn() && self.handshake.syn_ack.is_none() && segment.payload > 0 {
             // The capture starts in the middle.
@@ -260,6 +264,7 @@ impl Subflow {
         if segment.flags.ack() {
             if handshake.syn_ack.is_none() {
                 handshake.syn_ack = Some((segment.time, segment.packet));
+                handshake.answered = segment.time;
                 if let Some((asked, _)) = handshake.syn
                     && handshake.repeated_syns == 0
                 {
@@ -267,6 +272,7 @@ impl Subflow {
                 }
             }
             let handshake = &mut self.handshake;
+            handshake.answered = segment.time;
             handshake.is_agreed = match handshake.request {
                 Request::Join(_) => {
                     options.mptcp.iter().any(|one| matches!(one, MptcpOption::Join(MpJoin::SynAck { .. })))

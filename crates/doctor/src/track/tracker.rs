@@ -11,6 +11,8 @@ use crate::capture::{SeenSegment, SourceId};
 const MOST_SUBFLOWS: usize = 20_000;
 /// Segments of a join that wait until the connection is known, at most.
 const MOST_EARLY: usize = 64;
+/// Subflows of a connection, at most; further ones appear as connections of their own. Linux allows 9.
+const MOST_PER_VIEW: usize = 128;
 /// Connections with the same token that are compared, at most.
 const MOST_SAME: usize = 16;
 
@@ -136,6 +138,8 @@ impl Tracker {
             options: mptcp_wire::Options::default(),
             has_cut_options: false,
         });
+        // A join whose first subflow was not captured.
+        view.is_mptcp = matches!(subflow.handshake.request, Request::Join(_));
         if subflow.handshake.syn.is_none() {
             // A subflow whose start was not captured is MPTCP if it has DSS options.
             view.is_mptcp = subflow.has_mptcp;
@@ -145,6 +149,9 @@ impl Tracker {
     }
 
     fn attach(&mut self, id: usize, view: usize) {
+        // Each segment examines all subflows of its connection.
+        let is_full = self.views[view].subflows.len() >= MOST_PER_VIEW;
+        let view = if is_full { self.new_view(id) } else { view };
         let number = u16::try_from(self.views[view].subflows.len()).unwrap_or(u16::MAX);
         self.views[view].subflows.push(id);
         self.subflows[id].view = Some((view, number));

@@ -133,7 +133,7 @@ pub(crate) struct View {
     pub(crate) announced: Vec<Announced>,
     pub(crate) events: Vec<Event>,
     pub(crate) fallback: Fallback,
-    pub(crate) data_fin: [Option<PacketRef>; 2],
+    pub(crate) data_fin: [Option<(u64, PacketRef)>; 2],
     pub(crate) fast_close: Option<PacketRef>,
     pub(crate) ladder: Ladder,
     examined: u64,
@@ -508,7 +508,7 @@ impl View {
         let Some(dss) = &segment.options.dss else { return };
         self.is_mptcp = true;
         if dss.data_fin && self.data_fin[side].is_none() {
-            self.data_fin[side] = Some(segment.packet);
+            self.data_fin[side] = Some((segment.time, segment.packet));
             self.note(segment, index, "DATA_FIN".to_owned());
         }
         let Some(mapping) = &dss.mapping else { return };
@@ -565,9 +565,15 @@ impl View {
             return Some(mapping.data.saturating_add(start - mapping.start));
         }
         // MP_CAPABLE with data: the mapping starts with the first byte (RFC 8684 section 3.1).
-        let has_capable = segment.options.mptcp.iter().any(|one| matches!(one, MptcpOption::Capable(_)));
-        if has_capable && start == 1 {
-            subflow.mappings[side] = Some(ActiveMapping { start: 1, end: length.saturating_add(1), data: 1 });
+        let mapped = segment.options.mptcp.iter().find_map(|one| match one {
+            MptcpOption::Capable(capable) => Some(capable.data.map_or(0, |(length, _)| u64::from(length))),
+            _ => None,
+        });
+        if let Some(mapped) = mapped
+            && start == 1
+        {
+            let end = mapped.max(length).saturating_add(1);
+            subflow.mappings[side] = Some(ActiveMapping { start: 1, end, data: 1 });
             return Some(1);
         }
         let is_first = is_alone && subflow.handshake.is_agreed && !segment.has_cut_options;
@@ -639,7 +645,8 @@ impl View {
             }
         } else {
             // Without mappings, the numbers of the data are those of the only subflow.
-            half.extend(segment.acknowledgment)
+            let number = half.extend(segment.acknowledgment);
+            number.inspect(|number| stream.follow(*number))
         };
         if let Some(number) = number {
             let newly = stream.acknowledge(number, window);
@@ -709,11 +716,14 @@ impl View {
             let round_trip = half.round_trips.smoothed.unwrap_or(0.3);
             let silence =
                 (to.saturating_sub(half.last_progress.max(half.oldest().unwrap_or(to)))) as f64 / 1e9;
-            let is_dead = half.is_outstanding()
-                && silence > 1.0_f64.max(4.0 * round_trip)
-                && (half.oldest_is_retransmitted() || subflow.ending.reset.is_some());
-            // Far from the sender, a dead path is only silent.
+            // Far from the sender, data that is here passed the path.
             let is_far = subflow.distance(side) > subflow.distance(1 - side);
+            let is_dead = !is_far
+                && !subflow.has_ended()
+                && half.is_outstanding()
+                && silence > 1.0_f64.max(4.0 * round_trip)
+                && half.oldest_is_retransmitted();
+            // A dead path is only silent there.
             let unheard = to.saturating_sub(half.last_sent) as f64 / 1e9;
             let is_silent = is_far
                 && !has_nothing
