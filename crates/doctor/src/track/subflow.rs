@@ -12,6 +12,8 @@ use crate::capture::{PacketRef, SeenSegment, SourceId};
 
 /// Acknowledgements that wait for their arrival at the sender, at most.
 const MOST_WAITING: usize = 1 << 14;
+/// Longest round trip between a capture and a host, ns. Times of a damaged capture may be years apart.
+const LONGEST_DISTANCE: u64 = 3_600_000_000_000;
 
 /// Where the capture was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -348,6 +350,7 @@ impl Subflow {
     }
 
     fn note_distance(&mut self, side: usize, round_trip: u64) {
+        let round_trip = round_trip.min(LONGEST_DISTANCE);
         let known = self.known_distance[side];
         self.known_distance[side] = Some(known.map_or(round_trip, |known| known.min(round_trip)));
     }
