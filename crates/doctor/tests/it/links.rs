@@ -45,7 +45,7 @@ fn is_not_ip(link: u32, header: &[u8]) {
     assert_eq!(skipped, Skipped { not_ip: 1, ..Skipped::default() });
 }
 
-/// An Ethernet header before a type field and a body.
+/// An Ethernet header with this type field, and further headers.
 fn ethernet(rest: &[u8]) -> Vec<u8> {
     [&[2; 12], rest].concat()
 }

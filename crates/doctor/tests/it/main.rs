@@ -1,4 +1,5 @@
 //! Tests of captures, of the numbers in reports, and of verdicts.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 mod corpus;

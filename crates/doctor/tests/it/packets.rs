@@ -17,7 +17,7 @@ fn one(bytes: Vec<u8>) -> (Vec<SeenSegment>, Skipped) {
     cut(bytes, usize::MAX)
 }
 
-/// The segment of a packet that a capture cuts off.
+/// The segments of a packet of which the capture kept this many bytes.
 fn cut(bytes: Vec<u8>, length: usize) -> (Vec<SeenSegment>, Skipped) {
     let mut frame = Frame::new(S, bytes);
     frame.bytes.truncate(length);
@@ -25,7 +25,7 @@ fn cut(bytes: Vec<u8>, length: usize) -> (Vec<SeenSegment>, Skipped) {
     (segments, file.skipped())
 }
 
-/// Inserts extension headers into an IPv6 packet; the last byte of each list is replaced.
+/// An IPv6 packet with extension headers, of which the first one has this number.
 fn with_extensions(first: u8, headers: &[u8]) -> Vec<u8> {
     let mut bytes = v6();
     bytes[6] = first;

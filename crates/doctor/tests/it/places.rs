@@ -153,7 +153,7 @@ fn captures_of_both_ends_are_one_connection() {
     assert_eq!(connection.protocol, Protocol::Mptcp);
     assert_eq!((connection.data[0].bytes, connection.data[0].delivered), (140_000, 140_000));
     assert_eq!(connection.ladder[0].packet.file, 0);
-    let report = both_ends(|bulk| *bulk = bulk.clone().from_server());
+    let report = both_ends(|bulk| *bulk = bulk.clone().server_sends());
     let connection = &report.connections[0];
     assert_eq!((report.connections.len(), connection.place.as_str()), (1, "server"));
     assert_eq!((connection.sender, connection.ladder[0].packet.file), (Role::Server, 1));

@@ -57,6 +57,11 @@ fn check(value: &Value, form: &Value, root: &Value, at: &str) {
             }
         }
         Value::Array(items) => {
+            if form["items"]["type"] == "number" {
+                // Series are long.
+                assert!(items.iter().all(Value::is_number), "{at}[]");
+                return;
+            }
             for item in items {
                 check(item, &form["items"], root, &format!("{at}[]"));
             }
@@ -80,7 +85,7 @@ fn capture() -> Vec<u8> {
     scene.join(&Flow::second(), start + 100 * MS, 0, true);
     let other = Flow { initial: [5, 6], ..Flow::new("[2001:db8::1]:1", "[2001:db8::2]:80") };
     let end = scene.open_plain(&other, last);
-    Bulk::plain(&other, end, 50, gap).from_server().play(&mut scene);
+    Bulk::plain(&other, end, 50, gap).server_sends().play(&mut scene);
     raw(&scene.sorted())
 }
 

@@ -48,7 +48,7 @@ impl Bulk {
         Self { data: None, ..Self::new(flow, start, count, gap) }
     }
 
-    pub(crate) fn from_server(self) -> Self {
+    pub(crate) fn server_sends(self) -> Self {
         Self { side: 1, host: 1, ..self }
     }
 
