@@ -57,8 +57,7 @@ impl<'a> Case<'a> {
     /// The longest episodes of a limit, as evidence.
     pub(crate) fn episodes(&self, limit: Limit, subflow: Option<usize>, what: &str) -> Vec<Evidence> {
         let mut episodes: Vec<_> = self.view.directions[self.side]
-            .episodes
-            .iter()
+            .episodes()
             .filter(|one| {
                 one.limit == limit && subflow.is_none_or(|number| usize::from(one.subflow) == number)
             })

@@ -481,9 +481,8 @@ fn dead_paths(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
             continue;
         }
         let half = &case.subflow(number).halves[case.side];
-        let episodes = &case.view.directions[case.side].episodes;
-        let dead =
-            episodes.iter().filter(|one| one.limit == Limit::Dead && usize::from(one.subflow) == number);
+        let episodes = case.view.directions[case.side].episodes();
+        let dead = episodes.filter(|one| one.limit == Limit::Dead && usize::from(one.subflow) == number);
         let last = case.view.last_seen;
         let silent: u64 = dead.map(|one| one.end.min(last).saturating_sub(one.start)).sum();
         let seconds = (silent as f64 / 1e9).max(seconds);

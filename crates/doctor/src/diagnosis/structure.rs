@@ -8,8 +8,8 @@ use crate::track::{Request, Subflow};
 /// Longest time in which a host answers a handshake, ns: the first retransmission timeout (RFC 6298) and a round trip.
 const LONGEST_ANSWER: u64 = 2_000_000_000;
 
-/// Shortest time after which a missing subflow says anything, ns.
-const SHORTEST_VIEW: u64 = 1_000_000_000;
+/// Shortest time after which a missing subflow is a fault, ns. Linux opens further subflows just after the handshake.
+const SHORTEST_VIEW: u64 = 200_000_000;
 
 /// The gain of one more path, as a share: as much as each path that works.
 fn one_more(case: &Case<'_>) -> f64 {

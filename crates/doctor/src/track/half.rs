@@ -9,8 +9,8 @@ use super::histogram::Histogram;
 use super::sequence::Extender;
 use crate::capture::PacketRef;
 
-/// Segments in flight that are remembered, at most.
-const MOST_SENT: usize = 1 << 15;
+/// Entries that one segment examines, at most.
+const MOST_WORK: usize = 4096;
 /// Loss episodes that are remembered, at most.
 const MOST_LOSSES: usize = 1024;
 /// Segments without gap in the order of the network that follow a lost one (RFC 5681 section 3.2: three duplicates).
@@ -139,6 +139,10 @@ pub(crate) struct Half {
     next: u64,
     acknowledged: u64,
     sent: VecDeque<Sent>,
+    /// Segments in flight that are remembered, at most.
+    most: usize,
+    /// Blocks of the last acknowledgement, whose segments are marked.
+    blocks: [(u64, u64); 4],
     flight: u64,
     highest_sacked: u64,
     /// Segments below this number were examined for losses.
@@ -192,6 +196,8 @@ impl Default for Half {
             next: 0,
             acknowledged: 0,
             sent: VecDeque::new(),
+            most: 1,
+            blocks: [(0, 0); 4],
             flight: 0,
             highest_sacked: 0,
             examined: 0,
@@ -227,6 +233,11 @@ impl Default for Half {
 }
 
 impl Half {
+    /// A direction that remembers at most `most` segments in flight.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+
     /// Starts the numbers at the SYN, whose first data byte is 1.
     pub(crate) fn start(&mut self, initial: u32) {
         if self.numbers.is_none() {
@@ -279,12 +290,16 @@ impl Half {
 
     /// Time at which the oldest data in flight was first sent, ns.
     pub(crate) fn oldest(&self) -> Option<u64> {
-        self.sent.iter().find(|one| !one.sacked).map(|one| one.first)
+        self.sent.iter().take(MOST_WORK).find(|one| !one.sacked).map(|one| one.first)
     }
 
     /// Whether the oldest data was sent more than once.
     pub(crate) fn oldest_is_retransmitted(&self) -> bool {
-        self.sent.iter().find(|one| !one.sacked).is_some_and(|one| one.transmissions > 1 || one.is_hole)
+        self.sent
+            .iter()
+            .take(MOST_WORK)
+            .find(|one| !one.sacked)
+            .is_some_and(|one| one.transmissions > 1 || one.is_hole)
     }
 
     /// Whether the last loss still keeps the congestion window small. Reno needs a round trip for each segment of half of
@@ -356,7 +371,7 @@ impl Half {
     }
 
     fn push(&mut self, one: Sent) {
-        if self.sent.len() == MOST_SENT
+        if self.sent.len() >= self.most
             && let Some(dropped) = self.sent.pop_front()
             && !dropped.sacked
             && !dropped.is_lost
@@ -407,7 +422,8 @@ impl Half {
             self.totals.needless_bytes += end.min(self.acknowledged) - start;
             is_again = true;
         }
-        while index < self.sent.len() && self.sent[index].start < end {
+        let limit = index + MOST_WORK;
+        while index < self.sent.len().min(limit) && self.sent[index].start < end {
             let one = &mut self.sent[index];
             if one.is_hole {
                 let waited = time.saturating_sub(one.first) as f64 / 1e9;
@@ -475,10 +491,10 @@ impl Half {
     fn split(&mut self, index: usize, whole: &Sent, start: u64, end: u64) -> usize {
         let (low, high) = (whole.start.max(start), whole.end.min(end));
         (self.sent[index].start, self.sent[index].end) = (low, high);
-        if whole.end > high && self.sent.len() < MOST_SENT {
+        if whole.end > high && self.sent.len() < self.most {
             self.sent.insert(index + 1, Sent { start: high, ..whole.clone() });
         }
-        if whole.start < low && self.sent.len() < MOST_SENT {
+        if whole.start < low && self.sent.len() < self.most {
             self.sent.insert(index, Sent { end: low, ..whole.clone() });
             return index + 1;
         }
@@ -554,15 +570,23 @@ impl Half {
                 self.sent.pop_front();
             }
         }
-        for (left, right) in blocks {
+        let mut taken = [(0, 0); 4];
+        for (slot, (left, right)) in blocks.take(4).enumerate() {
             if let Some((left, right)) = self.extend_existing(left).zip(self.extend_existing(right))
                 && left < right
                 && right <= self.next
                 && left >= self.acknowledged
             {
-                self.sack(left, right, time, &mut sample, report);
+                taken[slot] = (left, right);
+                // Segments in blocks of the last acknowledgement are marked.
+                let known = self.blocks.iter().find(|(start, end)| *start <= left && left < *end);
+                let left = known.map_or(left, |(_, end)| (*end).max(left));
+                if left < right {
+                    self.sack(left, right, time, &mut sample, report);
+                }
             }
         }
+        self.blocks = taken;
         self.find_losses(time, packet);
         let newly = self.totals.delivered - before;
         if let Some((sample, _)) = sample
@@ -622,7 +646,8 @@ impl Half {
         report: &mut impl FnMut(Delivered),
     ) {
         let mut index = self.index_after(left);
-        while index < self.sent.len() && self.sent[index].start < right {
+        let limit = index + MOST_WORK;
+        while index < self.sent.len().min(limit) && self.sent[index].start < right {
             let one = &mut self.sent[index];
             if one.start < left || one.end > right {
                 one.partly = one.partly.max(one.end.min(right) - one.start.max(left));

@@ -3,6 +3,7 @@
 //! Memory is bounded for any capture: connections, segments in flight and time steps have maxima. Numbers of sequence
 //! spaces are 64 bits, and times are ns.
 
+mod capacity;
 mod half;
 mod histogram;
 mod ladder;

@@ -1,7 +1,5 @@
 //! Values in equal time steps, in bounded memory: the steps double when there are too many.
 
-/// Steps at most.
-const MOST: usize = 256;
 /// First length of a step, ns.
 const SHORTEST: u64 = 10_000_000;
 
@@ -16,18 +14,21 @@ pub(crate) trait Combine: Default + Clone {
 pub(crate) struct Series<T> {
     start: u64,
     step: u64,
+    /// Steps at most.
+    most: usize,
     values: Vec<T>,
 }
 
 impl<T: Combine> Series<T> {
-    pub(crate) const fn new(start: u64) -> Self {
-        Self { start, step: SHORTEST, values: Vec::new() }
+    /// A series of at most `most` steps.
+    pub(crate) const fn new(start: u64, most: usize) -> Self {
+        Self { start, step: SHORTEST, most, values: Vec::new() }
     }
 
     /// The step of a time, which may be shared with later times.
     pub(crate) fn at(&mut self, time: u64) -> &mut T {
         let since = time.saturating_sub(self.start);
-        while since / self.step >= MOST as u64 {
+        while since / self.step >= self.most as u64 {
             self.double();
         }
         let index = (since / self.step) as usize;

@@ -6,11 +6,11 @@ use super::half::Delivered;
 use super::sequence::extend_data;
 use crate::capture::PacketRef;
 
-/// Pieces of data in flight that are remembered, at most.
-const MOST_CHUNKS: usize = 1 << 16;
 /// A data sequence number farther away than this belongs to no window, bytes.
 const FARTHEST: u64 = 1 << 40;
 
+/// Entries that one segment examines, at most: 64 kB in pieces of 128 bytes.
+const MOST_WORK: usize = 512;
 /// The subflow of data that was not seen yet.
 const UNSEEN: u16 = u16::MAX;
 
@@ -56,6 +56,8 @@ pub(crate) struct Stream {
     /// Largest window offered, bytes.
     pub(crate) largest_window: u64,
     chunks: VecDeque<Chunk>,
+    /// Pieces of data in flight that are remembered, at most.
+    most: usize,
     /// Bytes that subflows have delivered beyond the first missing byte.
     out_of_order: u64,
     pub(crate) new_bytes: u64,
@@ -78,6 +80,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// A stream that remembers at most `most` pieces of data in flight.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+
     /// Sets the initial data sequence number, which the key determines.
     pub(crate) fn start(&mut self, initial: u64) {
         if self.base.is_none() {
@@ -200,7 +207,7 @@ impl Stream {
     }
 
     fn push(&mut self, chunk: Chunk) {
-        if self.chunks.len() == MOST_CHUNKS {
+        if self.chunks.len() >= self.most {
             self.pop();
         }
         self.chunks.push_back(chunk);
@@ -227,8 +234,10 @@ impl Stream {
             mapped.original = subflow;
         }
         let mut index = self.index_after(start.max(self.acknowledged));
+        let first = index;
         while let Some(chunk) = self.chunks.get(index)
             && chunk.start < end
+            && index < first + MOST_WORK
         {
             if chunk.subflow == UNSEEN {
                 index = self.fill(index, start, end, subflow, time, mapped);
@@ -272,7 +281,7 @@ impl Stream {
             self.chunks.insert(index, Chunk { end: low, ..gap });
             behind += 1;
         }
-        if self.chunks.len() > MOST_CHUNKS {
+        if self.chunks.len() > self.most {
             self.pop();
             behind -= 1;
         }
@@ -283,8 +292,10 @@ impl Stream {
     pub(crate) fn arrived(&mut self, delivered: Delivered) {
         let (start, end) = (delivered.data, delivered.data.saturating_add(delivered.length));
         let mut index = self.index_after(start.max(self.acknowledged));
+        let first = index;
         while let Some(chunk) = self.chunks.get_mut(index)
             && chunk.start < end
+            && index < first + MOST_WORK
         {
             let bytes = chunk.end.min(end).saturating_sub(chunk.start.max(start));
             let left = (chunk.end - chunk.start).saturating_sub(u64::from(chunk.arrived));

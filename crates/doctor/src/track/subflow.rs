@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use mptcp_wire::{MpJoin, MptcpOption};
 
+use super::capacity::Capacity;
 use super::half::Half;
 use super::series::Series;
 use super::steps::SubflowStep;
@@ -140,16 +141,17 @@ pub(crate) struct Subflow {
 }
 
 impl Subflow {
-    pub(crate) fn new(segment: &SeenSegment, opener_is_sender: bool) -> Self {
+    pub(crate) fn new(segment: &SeenSegment, opener_is_sender: bool, capacity: Capacity) -> Self {
         let ends = if opener_is_sender { [segment.from, segment.to] } else { [segment.to, segment.from] };
-        let series = Series::new(segment.time);
+        let series = Series::new(segment.time, capacity.steps);
+        let half = Half::new(capacity.in_flight);
         Self {
             source: segment.source,
             ends,
             opener: 0,
             started: segment.time,
             last_seen: segment.time,
-            halves: [Half::default(), Half::default()],
+            halves: [half.clone(), half],
             steps: [series.clone(), series],
             handshake: Handshake::default(),
             ending: Ending::default(),
@@ -400,15 +402,17 @@ impl Subflow {
         }
     }
 
-    /// Queues a segment that acknowledges data of `side`, until it arrives there.
-    pub(crate) fn delay(&mut self, side: usize, segment: SeenSegment) {
+    /// Queues a segment that acknowledges data of `side`, until it arrives there. Returns false if the queue is full.
+    pub(crate) fn delay(&mut self, side: usize, segment: SeenSegment) -> bool {
         let due = segment.time + self.distance(side);
         let queue = &mut self.waiting[side];
         if queue.len() < MOST_WAITING {
             // A shorter distance must not change the order.
             let due = queue.back().map_or(due, |last| last.due.max(due));
             queue.push_back(Waiting { due, segment });
+            return true;
         }
+        false
     }
 
     /// Time at which the next delayed segment arrives at `side`.

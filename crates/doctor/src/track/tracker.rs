@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use super::capacity::Capacity;
 use super::subflow::{Place, Request, Subflow};
 use super::view::View;
 use crate::capture::{SeenSegment, SourceId};
@@ -11,8 +12,11 @@ use crate::capture::{SeenSegment, SourceId};
 const MOST_SUBFLOWS: usize = 20_000;
 /// Segments of a join that wait until the connection is known, at most.
 const MOST_EARLY: usize = 64;
+/// Segments that wait for their views, and acknowledgements on their way, of all connections, at most.
+const MOST_EARLY_IN_ALL: usize = 20_000;
+const MOST_WAITING: usize = 100_000;
 /// Subflows of a connection, at most; further ones appear as connections of their own. Linux allows 9.
-const MOST_PER_VIEW: usize = 128;
+const MOST_PER_VIEW: usize = 32;
 /// Connections with the same token that are compared, at most.
 const MOST_SAME: usize = 16;
 
@@ -28,6 +32,9 @@ pub(crate) struct Tracker {
     /// Views by token, with the side of the host that has it.
     tokens: HashMap<u32, Vec<(usize, usize)>>,
     pub(crate) segments: u64,
+    /// Segments that wait for their view, and acknowledgements on their way to senders.
+    early: usize,
+    waiting: usize,
     /// Segments of subflows beyond the maximum.
     pub(crate) omitted: u64,
     pub(crate) copies: u64,
@@ -61,7 +68,8 @@ impl Tracker {
         let echo = subflow.take_timestamps(&segment, side);
         if subflow.view.is_none() && !self.find_view(id) {
             let early = &mut self.subflows[id].early;
-            if early.len() < MOST_EARLY {
+            if early.len() < MOST_EARLY && self.early < MOST_EARLY_IN_ALL {
+                self.early += 1;
                 early.push(segment);
             }
             return;
@@ -92,7 +100,7 @@ impl Tracker {
             false => segment.from.port() >= segment.to.port(),
         };
         let id = self.subflows.len();
-        self.subflows.push(Subflow::new(segment, opener_is_sender));
+        self.subflows.push(Subflow::new(segment, opener_is_sender, Capacity::after(id)));
         self.flows.insert(key, id);
         Some(id)
     }
@@ -123,21 +131,24 @@ impl Tracker {
 
     fn new_view(&mut self, id: usize) -> usize {
         let subflow = &self.subflows[id];
-        let mut view = View::new(&SeenSegment {
-            time: subflow.started,
-            packet: subflow.handshake.syn.map(|(_, packet)| packet).unwrap_or_default(),
-            source: subflow.source,
-            from: subflow.ends[0],
-            to: subflow.ends[1],
-            sequence: 0,
-            acknowledgment: 0,
-            flags: mptcp_wire::Flags::NONE,
-            window: 0,
-            payload: 0,
-            identification: 0,
-            options: mptcp_wire::Options::default(),
-            has_cut_options: false,
-        });
+        let mut view = View::new(
+            &SeenSegment {
+                time: subflow.started,
+                packet: subflow.handshake.syn.map(|(_, packet)| packet).unwrap_or_default(),
+                source: subflow.source,
+                from: subflow.ends[0],
+                to: subflow.ends[1],
+                sequence: 0,
+                acknowledgment: 0,
+                flags: mptcp_wire::Flags::NONE,
+                window: 0,
+                payload: 0,
+                identification: 0,
+                options: mptcp_wire::Options::default(),
+                has_cut_options: false,
+            },
+            Capacity::after(self.views.len()),
+        );
         // A join whose first subflow was not captured.
         view.is_mptcp = matches!(subflow.handshake.request, Request::Join(_));
         if subflow.handshake.syn.is_none() {
@@ -192,6 +203,7 @@ impl Tracker {
     /// Processes the segments that came before the view was known.
     fn deliver_early(&mut self, id: usize) {
         for segment in std::mem::take(&mut self.subflows[id].early) {
+            self.early -= 1;
             let side = self.subflows[id].side(&segment);
             self.process(id, segment, side, None);
         }
@@ -221,8 +233,8 @@ impl Tracker {
         let sender = 1 - side;
         let subflow = &mut self.subflows[id];
         const NEAR: u64 = 200_000;
-        if subflow.distance(sender) > NEAR {
-            subflow.delay(sender, segment);
+        if subflow.distance(sender) > NEAR && self.waiting < MOST_WAITING {
+            self.waiting += usize::from(subflow.delay(sender, segment));
         } else {
             self.views[view].take_acknowledgement(&mut self.subflows, id, &segment, sender, time);
         }
@@ -257,6 +269,7 @@ impl Tracker {
             });
             let Some((due, id, side)) = due.min().filter(|(due, ..)| *due <= now) else { return };
             let Some(waiting) = self.subflows[id].take_waiting(side) else { return };
+            self.waiting -= 1;
             self.views[view].mark(waiting.segment.time, waiting.segment.packet);
             self.views[view].advance(&mut self.subflows, due);
             self.views[view].take_acknowledgement(&mut self.subflows, id, &waiting.segment, side, due);

@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
+use arrayvec::ArrayVec;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{DataSequence, MptcpOption};
 
+use super::capacity::Capacity;
 use super::half::SentKind;
 use super::ladder::Ladder;
 use super::reset_reason::reset_reason;
@@ -91,7 +93,7 @@ pub(crate) struct Direction {
     pub(crate) stream: Stream,
     pub(crate) steps: Series<StreamStep>,
     /// Longest episodes of each state of each subflow.
-    pub(crate) episodes: Vec<Episode>,
+    kept: Vec<[ArrayVec<Episode, MOST_EPISODES>; Limit::COUNT]>,
     /// Present states, by subflow.
     current: Vec<Option<Episode>>,
     pub(crate) misplaced: Misplaced,
@@ -149,11 +151,11 @@ impl Episode {
 }
 
 impl Direction {
-    fn new(start: u64) -> Self {
+    fn new(start: u64, capacity: Capacity) -> Self {
         Self {
-            stream: Stream::default(),
-            steps: Series::new(start),
-            episodes: Vec::new(),
+            stream: Stream::new(capacity.in_flight),
+            steps: Series::new(start, capacity.steps),
+            kept: Vec::new(),
             current: Vec::new(),
             misplaced: Misplaced::default(),
             clocked: 0,
@@ -211,17 +213,25 @@ impl Direction {
         if episode.limit == Limit::Growth {
             return;
         }
-        let alike = |other: &Episode| other.limit == episode.limit && other.subflow == episode.subflow;
-        if self.episodes.iter().filter(|other| alike(other)).count() < MOST_EPISODES {
-            self.episodes.push(episode);
+        let index = usize::from(episode.subflow);
+        if self.kept.len() <= index {
+            self.kept.resize_with(index + 1, Default::default);
+        }
+        let alike = &mut self.kept[index][episode.limit as usize];
+        if !alike.is_full() {
+            alike.push(episode);
             return;
         }
-        let shortest = self.episodes.iter_mut().filter(|other| alike(other)).min_by_key(|one| one.length());
-        if let Some(shortest) = shortest
+        if let Some(shortest) = alike.iter_mut().min_by_key(|one| one.length())
             && shortest.length() < episode.length()
         {
             *shortest = episode;
         }
+    }
+
+    /// The longest episodes of each state of each subflow.
+    pub(crate) fn episodes(&self) -> impl Iterator<Item = &Episode> {
+        self.kept.iter().flatten().flatten()
     }
 
     /// Ends all present episodes.
@@ -233,12 +243,12 @@ impl Direction {
 }
 
 impl View {
-    pub(crate) fn new(segment: &SeenSegment) -> Self {
+    pub(crate) fn new(segment: &SeenSegment, capacity: Capacity) -> Self {
         Self {
             started: segment.time,
             last_seen: segment.time,
             subflows: Vec::new(),
-            directions: [Direction::new(segment.time), Direction::new(segment.time)],
+            directions: [Direction::new(segment.time, capacity), Direction::new(segment.time, capacity)],
             version: None,
             key: [None; 2],
             token: [None; 2],

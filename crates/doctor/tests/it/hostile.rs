@@ -327,7 +327,7 @@ fn many_joins_and_addresses_are_bounded() {
     Bulk::new(&first, time, 100, 9 * MS).play(&mut scene);
     let report = report_of(&[raw(&scene.sorted())]).unwrap();
     let connection = &report.connections[0];
-    assert_eq!((connection.subflows.len(), connection.announced.len()), (1001, 64));
+    assert_eq!((connection.subflows.len(), connection.announced.len()), (32, 64));
     // All joins of one path are one fault.
     let faults = connection.verdicts.iter().filter(|one| one.name == "join-unanswered").count();
     assert_eq!(faults, 1);

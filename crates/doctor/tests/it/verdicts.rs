@@ -60,7 +60,7 @@ fn falls_back(segments: &[(u64, Segment)], part: &str) {
 fn tcp_is_no_fault_unless_mptcp_is_expected() {
     let scene = shaken([None, None, None], false, [0, RTT]);
     let connection = only(&scene.sorted());
-    assert_eq!(names(&connection), ["healthy", "plain-tcp"]);
+    assert_eq!(names(&connection), ["cannot-tell", "plain-tcp"]);
     assert_eq!(find(&connection, "plain-tcp").share, 0.0);
     let host = HostFacts { expects_mptcp: true, ..HostFacts::default() };
     let report = report_with(&[raw(&scene.sorted())], &host).unwrap();
