@@ -1,4 +1,4 @@
-//! Sizes of what is remembered for a subflow or a connection: less for each, the more there are, so that the total is
+//! Lengths of buffers and series of a subflow or a connection: shorter, the more there are, so that the total is
 //! bounded.
 
 /// Entries that one subflow or connection may remember.
