@@ -48,6 +48,7 @@ BUSY = {
     "page": ["no-such.toml"],
     "validate": ["no-such.toml"],
     "survey": ["--networks", "1", "--seeds", "1"],
+    "measure": ["nowhere"],
 }
 
 
