@@ -95,6 +95,22 @@ def test_an_unknown_address_never_gets_more_than_it_sent() -> None:
     assert not bench.server.sessions
 
 
+@linux
+@pytest.mark.parametrize(
+    "source", [("127.0.0.1", 0), ("255.255.255.255", 9), ("240.0.0.1", 9), ("127.0.0.1", 9, "bad source")]
+)
+def test_an_address_that_cannot_be_answered_does_not_end_the_server(source: tuple[Any, ...]) -> None:
+    own = server_socket(0, "127.0.0.1")
+    # Type 8 is IP_PKTINFO; the address is that of another host.
+    local: Ancillary = [(socket.IPPROTO_IP, 8, bytes(4) + bytes([192, 0, 2, 1]) * 2)] if len(source) > 2 else []
+    hello = packed(Kind.HELLO, bytes(8), size=messages.HELLO_SIZE)
+    Server(own).handle(Arrival(hello, 0, source[:2], local))
+    assert not own.send(hello, source[:2], local)
+    own.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        own.send(hello, source[:2], local)
+
+
 def test_a_session_needs_the_cookie_of_its_own_address() -> None:
     bench = Bench()
     [cookie] = bench.ask(packed(Kind.HELLO, bytes(8), size=64))

@@ -21,6 +21,9 @@ _IP_PKTINFO, _IPV6_RECVPKTINFO, _IPV6_PKTINFO = 8, 49, 50
 _BUFFER = 4 << 20
 """Requested bytes of socket buffers; the kernel may grant less."""
 _TIMESPEC = struct.Struct("=qq")
+_BROKEN = (errno.EBADF, errno.ENOTSOCK)
+_MULTICAST = 0xFF
+"""The first byte of a multicast address of IPv6 (RFC 4291, section 2.7)."""
 
 Ancillary = list[tuple[int, int, bytes]]
 
@@ -62,7 +65,10 @@ class Datagrams:
         self.socket.close()
 
     def send(self, data: bytes, to: tuple[Any, ...] | None = None, local: Ancillary | None = None) -> bool:
-        """Sends a datagram; returns False if this host's queue was full."""
+        """Sends a datagram; returns False if this host's queue was full.
+
+        With `to`, which an unknown host may have chosen, False also means that this host refused to send it.
+        """
         try:
             if to is None:
                 self.socket.send(data)
@@ -74,6 +80,8 @@ class Datagrams:
         except OSError as error:
             if error.errno == errno.ENOBUFS:
                 self.full += 1
+                return False
+            if to is not None and error.errno not in _BROKEN:
                 return False
             self._note(error)
         return True
@@ -96,7 +104,7 @@ class Datagrams:
             elif level == socket.IPPROTO_IP and kind == _IP_PKTINFO:
                 # struct in_pktinfo: interface, source of the answer, destination. Interface 0 is that of the route.
                 local.append((level, kind, struct.pack("=i", 0) + value[4:12]))
-            elif level == socket.IPPROTO_IPV6 and kind == _IPV6_PKTINFO:
+            elif level == socket.IPPROTO_IPV6 and kind == _IPV6_PKTINFO and value[0] != _MULTICAST:
                 local.append((level, kind, value[:16] + struct.pack("=i", 0)))
         return Arrival(data, at or time.time_ns(), source, local)
 

@@ -127,7 +127,8 @@ class Server:
     def handle(self, arrival: Arrival) -> None:
         """Handles one datagram."""
         message = messages.parsed(arrival.data)
-        if message is None:
+        # Nobody can answer port 0 (RFC 768).
+        if message is None or not arrival.source[1]:
             return
         if message.kind in (Kind.HELLO, Kind.OPEN):
             if len(arrival.data) >= messages.HELLO_SIZE:
