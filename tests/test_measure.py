@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,10 @@ from conftest import Cli
 from emulated import Machine, machine
 from mptcplab.emulation.emulated_network import emulated
 from mptcplab.measure import estimates, messages
-from mptcplab.measure.client import Ping
-from mptcplab.measure.datagrams import Ancillary, Arrival, Datagrams, server_socket
+from mptcplab.measure.client import CannotMeasure, Client, Ping
+from mptcplab.measure.datagrams import Ancillary, Arrival, Datagrams, client_socket, server_socket
 from mptcplab.measure.estimates import Delay, Direction, Policer, Range
-from mptcplab.measure.messages import Cookies, Kind, packed, parsed
+from mptcplab.measure.messages import Cookies, Kind, Message, packed, parsed
 from mptcplab.measure.plan import Measured
 from mptcplab.measure.scenario_text import scenario_text
 from mptcplab.measure.server import Server, ServerLimits, owner
@@ -321,6 +323,66 @@ def test_it_needs_no_root_and_keeps_to_its_budget(cli: Cli) -> None:
     assert link["sent_bytes"] + link["received_bytes"] < 5e6
     assert link["delay"]["minimum"] < 0.01
     assert link["up"]["rate"]["value"] > 1e6
+
+
+@contextmanager
+def answered_by(answer: Callable[[Message], Iterator[bytes]]) -> Iterator[Client]:
+    """A client of a hostile server, with an answer to each message."""
+    own, over = server_socket(0, "127.0.0.1"), threading.Event()
+
+    def serve() -> None:
+        while not over.is_set():
+            select.select([own.socket], [], [], 0.05)
+            arrival = own.receive()
+            message = None if arrival is None else parsed(arrival.data)
+            if arrival is None or message is None:
+                continue
+            for data in answer(message):
+                if over.is_set():
+                    break
+                own.send(data, arrival.source)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    client = Client(client_socket(own.socket.getsockname(), None, "127.0.0.1"), 4)
+    try:
+        yield client
+    finally:
+        client.close()
+        over.set()
+        thread.join()
+        own.close()
+
+
+@linux
+def test_a_server_that_floods_holds_no_client() -> None:
+    pongs = (packed(Kind.PONG, bytes(8), messages.PONG.pack(at, 0, 0, 0)) for at in range(2**32))
+    with answered_by(lambda _: pongs) as client:
+        began = time.monotonic()
+        assert client.pings(10, 0.02) == ([], 10)
+        assert time.monotonic() < began + 3
+        client._deadline = time.monotonic() + 1
+        with pytest.raises(CannotMeasure, match="takes too long"):
+            client.open()
+        assert time.monotonic() < began + 6
+
+
+@linux
+@pytest.mark.parametrize(("total", "step", "says"), [(2**32 - 1, 1, "4,294,967,295 arrivals"), (40, 2**55, "longer")])
+def test_a_server_with_impossible_arrivals_is_refused(total: int, step: int, says: str) -> None:
+    def answer(message: Message) -> Iterator[bytes]:
+        if message.kind == Kind.FETCH:
+            body = messages.ARRIVALS.pack(1, 40, 0, total, 0)
+            body += b"".join(messages.ARRIVAL.pack(at, at * step) for at in range(40))
+            yield packed(Kind.ARRIVALS, bytes(8), body)
+
+    with answered_by(answer) as client, pytest.raises(CannotMeasure, match=says):
+        client.upload(100, 1e9, 40, 0.1)
+
+
+def test_the_bins_of_a_rate_are_bounded() -> None:
+    log = TrainLog(1494, 1e6, 40, tuple(range(40)), (0,) * 40, tuple(at * 2**58 for at in range(40)))
+    assert estimates.steady_rate(log) is not None
 
 
 @linux

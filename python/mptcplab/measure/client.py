@@ -17,14 +17,19 @@ from mptcplab.measure.messages import Kind, Message, packed, parsed
 from mptcplab.measure.trains import BURST, Incoming, Outgoing, TrainLog, frame_bytes
 
 FEEDBACK_INTERVAL = 0.05
+LONGEST = 120.0
+"""Seconds of a session, as the server limits them by default."""
 _TRIES, _TRY = 6, 0.5
 """Requests, and seconds to wait for an answer to each."""
 _DRAIN = 0.4
 """Seconds without a packet after which a train is complete."""
 _LONGEST_DRAIN = 5.0
+_LONGEST_RTT = 60.0
 _IN_FLIGHT = 16
 """Requests for arrivals at the same time."""
 _LONGEST_FETCH = 15.0
+_SLACK = 100
+"""Arrivals above twice the packets sent, as networks may duplicate packets."""
 _FULL_LOSS = 0.35
 """Share of lost packets between two looks that only a full queue or a policer causes. A train has at least twice the
 rate of the link, so that these drop half of the packets.
@@ -94,9 +99,10 @@ class FillWatch:
 class Client:
     """A session over one link."""
 
-    def __init__(self, own: Datagrams, version: int) -> None:
-        """Takes a connected socket, and the IP version."""
+    def __init__(self, own: Datagrams, version: int, longest: float = LONGEST) -> None:
+        """Takes a connected socket, the IP version, and the seconds after which each request raises an error."""
         self._own, self._version = own, version
+        self._deadline = time.monotonic() + longest
         self._session = bytes(8)
         self._trains = 0
         self.sent_bytes = 0
@@ -128,21 +134,22 @@ class Client:
             body = messages.PING.pack(number, time.time_ns())
             self._send(packed(Kind.PING, self._session, body))
             for arrival, message in self._until(began + (number + 1) * interval):
-                self._pong(found, arrival, message)
+                self._pong(found, arrival, message, number + 1)
         longest = max((one.rtt for one in found.values()), default=10**9) / 1e9
         for arrival, message in self._until(time.monotonic() + min(1.0, 2 * longest + 0.1)):
-            self._pong(found, arrival, message)
+            self._pong(found, arrival, message, count)
             if len(found) == count:
                 break
         return list(found.values()), count - len(found)
 
     @staticmethod
-    def _pong(found: dict[int, Ping], arrival: Arrival, message: Message) -> None:
+    def _pong(found: dict[int, Ping], arrival: Arrival, message: Message, sent_echoes: int) -> None:
         values = messages.PONG.unpack(message.body) if message.kind == Kind.PONG else None
-        if values is not None:
+        if values is not None and values[0] < sent_echoes:
             number, sent, came, answered = values
             up, down = came - sent, arrival.time_ns - answered
-            found.setdefault(number, Ping(up + down, up, down))
+            if 0 <= up + down < _LONGEST_RTT * 1e9:
+                found.setdefault(number, Ping(up + down, up, down))
 
     def upload(
         self, size: int, rate: float, count: int, seconds: float, watch: FillWatch | None = None
@@ -181,15 +188,16 @@ class Client:
     ) -> tuple[TrainLog | None, TrainLog | None, bool]:
         """Sends a train, receives one, or both."""
         coming: Incoming | None = None
+        loop = _Loop(longest=time.monotonic() + _TRIES * _TRY + _LONGEST_DRAIN)
         asking = b""
         if request is not None:
             self._trains += 1
             coming = Incoming(self._trains)
             size, rate, count, seconds = request
+            loop.count, loop.longest = count, loop.longest + seconds
             body = messages.SEND.pack(coming.number, size, round(rate), count, round(seconds * 1000))
             asking = packed(Kind.SEND, self._session, body)
         departures: list[int] = []
-        loop = _Loop()
         slow, full_before = False, self._own.full
         while True:
             now = time.monotonic()
@@ -217,7 +225,7 @@ class Client:
             down = TrainLog(
                 frame=frame_bytes(request[0], self._version),
                 rate=request[1],
-                sent=sent,
+                sent=min(sent, request[2]),
                 numbers=tuple(coming.numbers),
                 departures=tuple(coming.departures),
                 arrivals=tuple(coming.times),
@@ -241,7 +249,7 @@ class Client:
         for arrival, message in self._until(now + wait, most=BURST):
             if message.kind == Kind.DATA and coming is not None:
                 values = messages.DATA.unpack(message.body)
-                if values is not None and values[0] == coming.number:
+                if values is not None and values[0] == coming.number and values[1] < loop.count:
                     coming.add(values[1], values[2], arrival.time_ns)
                     loop.last = now
             elif message.kind == Kind.FEEDBACK and out is not None:
@@ -272,7 +280,12 @@ class Client:
             before = total
             for _ in self._until(time.monotonic() + _DRAIN):
                 pass
+        if total > 2 * out.sent + _SLACK:
+            raise CannotMeasure(f"the server reports {total:,} arrivals of {out.sent:,} packets")
         rows = [row for row in self._fetch_all(out.number, total) if row[0] < len(departures)]
+        times = [at for _, at in rows]
+        if times and max(times) - min(times) > (time.monotonic() - out.began + 1) * 1e9:
+            raise CannotMeasure("the server reports arrivals over a longer time than the train took")
         return TrainLog(
             frame=out.frame,
             rate=out.rate,
@@ -305,7 +318,7 @@ class Client:
             for _, message in self._until(time.monotonic() + _TRY):
                 values = messages.ARRIVALS.unpack(message.body) if message.kind == Kind.ARRIVALS else None
                 if values is not None and values[0] == train and values[2] in wanted:
-                    found[values[2]] = _rows(message.body, values[1])
+                    found[values[2]] = _rows(message.body, min(values[1], messages.RECORDS))
                     wanted.discard(values[2])
                 if not wanted:
                     break
@@ -337,6 +350,8 @@ class Client:
         """The messages up to a deadline; with `most`, at most this number, and only up to the first pause."""
         count = 0
         while most is None or count < most:
+            if time.monotonic() > self._deadline:
+                raise CannotMeasure("the measurement takes too long; the server may be broken or hostile")
             arrival = self._own.receive()
             count += 1
             if arrival is not None:
@@ -344,6 +359,9 @@ class Client:
                 message = parsed(arrival.data)
                 if message is not None:
                     yield arrival, message
+                # A peer that never pauses must not hold the client.
+                if most is None and time.monotonic() > deadline:
+                    return
                 continue
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._own.socket], [], [], left)[0]:
@@ -368,6 +386,10 @@ def _rows(body: bytes, count: int) -> list[tuple[int, int]]:
 class _Loop:
     """The state of `Client._exchange` for a train of the server."""
 
+    longest: float
+    """When the train ends at the latest."""
+    count: int = 0
+    """Packets that were requested."""
     asked: float = -1e9
     tries: int = 0
     last: float = 0.0
@@ -376,6 +398,8 @@ class _Loop:
 
     def is_complete(self, now: float) -> bool:
         """Whether no further packet will arrive."""
+        if now > self.longest:
+            return True
         if not self.last:
             return self.tries >= _TRIES and now > self.asked + _TRY
         return now > self.last + _DRAIN

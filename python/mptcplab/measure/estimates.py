@@ -14,6 +14,8 @@ from mptcplab.measure.trains import TrainLog
 
 _BIN = 0.1
 """Seconds of the intervals whose rates give the spread."""
+_MOST_BINS = 1_000
+"""Trains last 30 s at most."""
 _SKIP = 0.25
 """Share of a train that the rate ignores, in which the queue fills or a token bucket empties."""
 _FULL_LOSS = 0.15
@@ -133,7 +135,7 @@ def steady_rate(log: TrainLog) -> Range | None:
     if len(late) < _FEWEST or late[-1] == late[0]:
         return None
     mean = (len(late) - 1) * log.frame * 8e9 / (late[-1] - late[0])
-    bins = max(1, int((late[-1] - late[0]) / 1e9 / _BIN))
+    bins = min(_MOST_BINS, max(1, int((late[-1] - late[0]) / 1e9 / _BIN)))
     width = (late[-1] - late[0]) / bins
     counts = [0] * bins
     for one in late[1:]:

@@ -118,7 +118,7 @@ def _one(
     name: str, device: str | None, address: str | None, peers: list[Any], seconds: float, most: int
 ) -> Measured | str:
     """Measures a link with the first address of the peer that answers; returns the reason if none does."""
-    from mptcplab.measure.client import CannotMeasure, Client
+    from mptcplab.measure.client import LONGEST, CannotMeasure, Client
     from mptcplab.measure.datagrams import CannotSend, client_socket
     from mptcplab.measure.plan import measure
 
@@ -129,7 +129,7 @@ def _one(
             continue
         version = 6 if family == socket.AF_INET6 else 4
         try:
-            client = Client(client_socket(to, device, own), version)
+            client = Client(client_socket(to, device, own), version, LONGEST + seconds)
             try:
                 client.open()
                 return measure(
