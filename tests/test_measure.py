@@ -28,7 +28,7 @@ from mptcplab.measure.messages import Cookies, Kind, Message, packed, parsed
 from mptcplab.measure.plan import Measured
 from mptcplab.measure.scenario_text import scenario_text
 from mptcplab.measure.server import Server, ServerLimits, owner
-from mptcplab.measure.trains import ALIVE, Outgoing, TrainLog
+from mptcplab.measure.trains import Outgoing, TrainLog
 from mptcplab.scenario.definition import Scenario
 
 __all__ = ["machine"]
@@ -71,14 +71,24 @@ class Bench:
         assert message is not None
         return message.body[:8] if message.kind == Kind.ACCEPT else None
 
-    def send_due(self, seconds: float) -> int:
-        """Lets time pass; returns the bytes that the server sent."""
+    def confirm(self, session: bytes, data: bytes, source: tuple[Any, ...] = VICTIM, *, wrong: int = 0) -> None:
+        """Confirms a packet of a train."""
+        values = messages.DATA.unpack(data[messages.HEAD :])
+        assert values is not None
+        train, number, _, secret = values
+        self.ask(packed(Kind.FEEDBACK, session, messages.FEEDBACK.pack(train, 1, number, 0, secret ^ wrong)), source)
+
+    def send_due(self, seconds: float, *, confirms: bool = False) -> int:
+        """Lets time pass, with a client that confirms each packet or none; returns the bytes that the server sent."""
         before = len(self.socket.out)
         end = self.now + seconds
         while self.now < end:
             self.now += 0.001
             for session in list(self.server.sessions.values()):
+                at = len(self.socket.out)
                 self.server._send_due(session, self.now)
+                if confirms and len(self.socket.out) > at:
+                    self.confirm(session.number, self.socket.out[-1][0], session.to)
         return sum(len(data) for data, _ in self.socket.out[before:])
 
 
@@ -139,17 +149,59 @@ def test_a_train_stops_when_nobody_confirms_it() -> None:
     session = bench.opened()
     assert session is not None
     bench.ask(request(session))
-    alone = bench.send_due(10)
-    assert alone == pytest.approx(ALIVE * 100e6 / 8, rel=0.1)
+    assert 250_000 < bench.send_due(10) <= 256_100 + 80
     assert bench.ask(request(session)) == [], "the same request does not start it twice"
     assert bench.send_due(1) == 0
+
+
+def test_a_train_goes_on_only_with_the_secrets_of_new_packets() -> None:
+    bench = Bench()
+    session = bench.opened()
+    assert session is not None
+    bench.ask(request(session))
+    bench.send_due(0.001)
+    first = bench.socket.out[-1][0]
+    for _ in range(30):
+        bench.send_due(0.1)
+        bench.confirm(session, first)
+        bench.confirm(session, bench.socket.out[-1][0], wrong=1)
+        bench.ask(packed(Kind.FEEDBACK, session, messages.FEEDBACK.pack(1, 2**32 - 1, 2**32 - 1, 0, 0)))
+    assert bench.server.sessions[VICTIM].sent_bytes < 350_000
+    assert bench.server.sessions[VICTIM].outgoing is None
+    bench.confirm(session, bench.socket.out[-1][0])
     bench.ask(request(session, train=2))
-    for _ in range(8):
-        bench.send_due(1)
-        bench.ask(packed(Kind.FEEDBACK, session, messages.FEEDBACK.pack(2, 1, 1, 0)))
-    assert bench.server.sessions[VICTIM].outgoing is not None
+    # Most bytes are sent at the rate of the train, as confirmations allow more.
+    assert bench.send_due(4, confirms=True) == pytest.approx(4 * 100e6 / 8, rel=0.1)
     bench.ask(packed(Kind.STOP, session, messages.STOP.pack(2)))
     assert bench.send_due(1) == 0
+
+
+def test_bytes_without_uploads_and_confirmations_are_bounded() -> None:
+    bench = Bench()
+    session = bench.opened()
+    assert session is not None
+    for number in range(100):
+        data = messages.DATA.pack(1, number, 0, 0)
+        bench.ask(packed(Kind.DATA, session, data))
+    fetch = packed(Kind.FETCH, session, messages.FETCH.pack(1, 0))
+    sent = sum(len(data) for _ in range(1000) for data in bench.ask(fetch))
+    assert sent <= 256_000 + 2 * (1000 * len(fetch) + 100 * 64)
+
+
+def test_addresses_are_forgotten_only_after_their_hour() -> None:
+    bench = Bench(ServerLimits(addresses=2, sessions=9, total_bytes=700_000, address_bytes=400_000))
+    for at in (1, 2):
+        source = (f"192.0.2.{at}", 1)
+        session = bench.opened(source)
+        assert session is not None
+        bench.ask(request(session, rate=10**9), source)
+        bench.send_due(3, confirms=True)
+        bench.ask(packed(Kind.BYE, session), source)
+    assert sum(one.sent_bytes for one in bench.server._addresses.values()) <= 700_000
+    assert bench.opened(("192.0.2.3", 1)) is None, "the bytes of both addresses are remembered"
+    bench.now += 3601
+    assert bench.opened(("192.0.2.3", 1)) is not None
+    assert [bench.opened(("192.0.2.3", port)) is not None for port in (2, 3)] == [True, False]
 
 
 def test_a_session_and_an_address_have_budgets() -> None:
@@ -159,7 +211,8 @@ def test_a_session_and_an_address_have_budgets() -> None:
         session = bench.opened(("192.0.2.9", port))
         assert session is not None
         bench.ask(request(session, rate=10**9), ("192.0.2.9", port))
-        total += bench.send_due(2)
+        total += bench.send_due(2, confirms=True)
+        bench.ask(packed(Kind.BYE, session), ("192.0.2.9", port))
     assert 1_490_000 < total <= 1_500_000
     assert bench.opened(("192.0.2.9", 3)) is None
     bench.now += 3601
@@ -174,7 +227,7 @@ def test_the_number_of_sessions_is_bounded() -> None:
     session = six.opened(("2001:db8::1", 1, 0, 0))
     assert session is not None
     six.ask(request(session, rate=10**9), ("2001:db8::1", 1, 0, 0))
-    six.send_due(1)
+    six.send_due(1, confirms=True)
     assert six.opened(("2001:db8::2", 1, 0, 0)) is None, "both are in one network of 64 bits"
     assert owner("2001:db8:1:2:3::4") == owner("2001:db8:1:2::")
     assert owner("::ffff:192.0.2.7") == "192.0.2.7"

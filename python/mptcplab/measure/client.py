@@ -105,6 +105,7 @@ class Client:
         self._deadline = time.monotonic() + longest
         self._session = bytes(8)
         self._trains = 0
+        self._rtt = 0.0
         self.sent_bytes = 0
         self.received_bytes = 0
         self.granted = 0
@@ -140,6 +141,7 @@ class Client:
             self._pong(found, arrival, message, count)
             if len(found) == count:
                 break
+        self._rtt = min((one.rtt / 1e9 for one in found.values()), default=self._rtt)
         return list(found.values()), count - len(found)
 
     @staticmethod
@@ -188,7 +190,8 @@ class Client:
     ) -> tuple[TrainLog | None, TrainLog | None, bool]:
         """Sends a train, receives one, or both."""
         coming: Incoming | None = None
-        loop = _Loop(longest=time.monotonic() + _TRIES * _TRY + _LONGEST_DRAIN)
+        # The server may wait for a confirmation for as long as the RTT.
+        loop = _Loop(longest=time.monotonic() + _TRIES * _TRY + _LONGEST_DRAIN, drain=_DRAIN + min(self._rtt, 2.0))
         asking = b""
         if request is not None:
             self._trains += 1
@@ -235,7 +238,7 @@ class Client:
     def _send_due(self, out: Outgoing, departures: list[int], now: float) -> None:
         for _ in range(out.due(now)):
             at = time.time_ns()
-            body = messages.DATA.pack(out.number, out.sent, at)
+            body = messages.DATA.pack(out.number, out.sent, at, 0)
             if not self._send(packed(Kind.DATA, self._session, body, out.size)):
                 break
             departures.append(at)
@@ -250,24 +253,26 @@ class Client:
             if message.kind == Kind.DATA and coming is not None:
                 values = messages.DATA.unpack(message.body)
                 if values is not None and values[0] == coming.number and values[1] < loop.count:
-                    coming.add(values[1], values[2], arrival.time_ns)
+                    coming.add(values[1], values[2], arrival.time_ns, values[3])
                     loop.last = now
             elif message.kind == Kind.FEEDBACK and out is not None:
                 values = messages.FEEDBACK.unpack(message.body)
                 if values is not None and values[0] == out.number and watch is not None:
-                    watch.look(now, *values[1:])
+                    watch.look(now, *values[1:4])
         if coming is not None and watch is not None and len(coming):
             watch.look(now, len(coming), coming.highest, coming.last_delay)
 
     def _confirm(self, coming: Incoming, loop: _Loop, now: float) -> None:
         """Sends FEEDBACK, without which the server stops, or STOP."""
-        if not len(coming) or now < coming.told + FEEDBACK_INTERVAL:
+        # The server waits for confirmations at first, so that they are sent early.
+        is_early = loop.stopped is None and coming.highest >= 2 * loop.told
+        if not len(coming) or (now < coming.told + FEEDBACK_INTERVAL and not is_early):
             return
-        coming.told = now
+        coming.told, loop.told = now, max(1, coming.highest)
         if loop.stopped is not None:
             self._send(packed(Kind.STOP, self._session, messages.STOP.pack(coming.number)))
         else:
-            body = messages.FEEDBACK.pack(coming.number, len(coming), coming.highest, coming.last_delay)
+            body = messages.FEEDBACK.pack(coming.number, len(coming), coming.highest, coming.last_delay, coming.secret)
             self._send(packed(Kind.FEEDBACK, self._session, body))
 
     def _finished(self, out: Outgoing, departures: list[int], full: int) -> TrainLog:
@@ -395,6 +400,9 @@ class _Loop:
     last: float = 0.0
     """When the last packet arrived."""
     stopped: float | None = None
+    told: int = 0
+    """The highest number of the last FEEDBACK."""
+    drain: float = _DRAIN
 
     def is_complete(self, now: float) -> bool:
         """Whether no further packet will arrive."""
@@ -402,4 +410,4 @@ class _Loop:
             return True
         if not self.last:
             return self.tries >= _TRIES and now > self.asked + _TRY
-        return now > self.last + _DRAIN
+        return now > self.last + self.drain

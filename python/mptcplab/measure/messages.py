@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-MAGIC = b"MLM1"
+MAGIC = b"MLM2"
 """The first bytes of each datagram; the digit is the version."""
 _HEAD = struct.Struct(">4sB3x8s")
 HEAD = _HEAD.size
@@ -110,10 +110,15 @@ PONG = Fields("IQQQ")
 """Number, time at the client, times of arrival and departure at the server."""
 SEND = Fields("HHQII")
 """Train, bytes of the UDP payload, bit/s of frames, packets at most, milliseconds at most."""
-DATA = Fields("HxxIQ")
-"""Train, number, time of departure at the sender in nanoseconds."""
-FEEDBACK = Fields("HxxIIQ")
-"""Train, packets received, highest number, delay of the last packet in nanoseconds with an unknown constant."""
+DATA = Fields("HxxIQQ")
+"""Train, number, time of departure at the sender in nanoseconds, and a secret of this packet.
+
+Only a receiver of the packet knows the secret; it is zero in packets of the client.
+"""
+FEEDBACK = Fields("HxxIIQQ")
+"""Train, packets received, highest number, delay of the last packet in nanoseconds with an unknown constant, and the
+secret of the packet with the highest number.
+"""
 STOP = Fields("H")
 FETCH = Fields("HxxI")
 """Train, position of the first arrival."""

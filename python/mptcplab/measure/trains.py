@@ -20,6 +20,9 @@ BURST = 32
 ALIVE = 2.0
 """Seconds without FEEDBACK after which a train of the server ends."""
 
+_HOLD = 0.002
+"""Seconds until a train that has to pause tries again."""
+
 
 def frame_bytes(payload: int, version: int) -> int:
     """The bytes of a packet with this UDP payload that scenarios count."""
@@ -41,6 +44,10 @@ class Outgoing:
     seconds: float
     began: float
     sent: int = 0
+    held: float = 0.0
+    """Seconds for which the train paused, because its receiver had confirmed too few packets."""
+    confirmed: int = 0
+    """Packets up to the highest one that the receiver confirmed."""
     heard: float = float("inf")
     """When the last FEEDBACK arrived; infinite for a train that does not need it."""
 
@@ -62,7 +69,9 @@ class Outgoing:
 
     def due(self, now: float) -> int:
         """The number of packets to send now, at most `BURST`."""
-        elapsed = min(now - self.began, self.seconds)
+        elapsed = min(now - self.began - self.held, self.seconds)
+        if elapsed < 0:
+            return 0
         wanted = min(self.count, int(elapsed * self.rate / 8 / self.frame) + 1)
         return max(0, min(wanted - self.sent, BURST))
 
@@ -72,7 +81,11 @@ class Outgoing:
 
     def wait(self, now: float) -> float:
         """Seconds until the next packet."""
-        return max(0.0, self.began + self.sent * 8 * self.frame / self.rate - now)
+        return max(0.0, self.began + self.held + self.sent * 8 * self.frame / self.rate - now)
+
+    def hold(self, now: float) -> None:
+        """Delays the next packet, and later ones as much, so that no burst follows."""
+        self.held = now + _HOLD - self.began - self.sent * 8 * self.frame / self.rate
 
 
 class Incoming:
@@ -86,18 +99,21 @@ class Incoming:
         self.times = array("Q")
         self.departures = array("Q")
         self.highest = 0
+        self.secret = 0
+        """That of the packet with the highest number."""
         self.last_delay = 0
         self.told = 0.0
         """When FEEDBACK was last sent."""
 
-    def add(self, number: int, departure: int, arrival: int) -> None:
+    def add(self, number: int, departure: int, arrival: int, secret: int = 0) -> None:
         """Records an arrival."""
         if len(self.numbers) >= self._most or number >= MOST_PACKETS:
             return
         self.numbers.append(number)
         self.times.append(arrival)
         self.departures.append(departure)
-        self.highest = max(self.highest, number)
+        if number >= self.highest:
+            self.highest, self.secret = number, secret
         self.last_delay = arrival - departure & 0xFFFFFFFFFFFFFFFF
 
     def __len__(self) -> int:
