@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from emulated import cannot
 from mptcplab.host import boot_files, persistence
+from mptcplab.host.setup_steps import CannotChange
 from two_hosts import Hosts, hosts, joined
 
 __all__ = ["hosts"]
@@ -282,3 +284,70 @@ def test_a_hostile_list_removes_nothing_else(hosts: Hosts, root: Path) -> None:
         done = hosts.host("setup", "--undo", "--root", str(root))
         assert done.returncode == 1
         assert "not a file of mptcplab" in done.stderr
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """The root directory of an image."""
+    (tmp_path / "image/etc/mptcplab").mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    return tmp_path / "image"
+
+
+SYSCTL_FILE = boot_files.BootFile(boot_files.SYSCTLS, "x = 1\n")
+
+
+def test_a_link_in_an_image_leads_nowhere(image: Path) -> None:
+    out = image.parent / "out"
+    (out / "90-mptcplab.conf").write_text("x = 1\n")
+    folder = image / "etc/sysctl.d"
+    folder.mkdir()
+    persistence.write([SYSCTL_FILE], image)
+    shutil.rmtree(folder)
+    folder.symlink_to(out)
+    for attack in (persistence.check, persistence.write):
+        with pytest.raises(CannotChange, match=r"sysctl\.d: a symbolic link"):
+            attack([SYSCTL_FILE], image)
+    with pytest.raises(CannotChange, match=r"sysctl\.d: a symbolic link"):
+        persistence.remove(image)
+    assert (out / "90-mptcplab.conf").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"files": {}, "folders": 5}', '{"files": {}, "folders": null}', "[" * 100_000, "\xff", "5", None],
+    ids=["number", "null", "deep", "binary", "other", "directory"],
+)
+def test_a_damaged_list_is_an_error(image: Path, text: str | None) -> None:
+    listed = image / persistence.LIST.lstrip("/")
+    if text is None:
+        listed.mkdir()
+    else:
+        listed.write_bytes(text.encode("latin-1"))
+    with pytest.raises(CannotChange, match="is not a list of files"):
+        persistence.remove(image)
+
+
+def test_undo_removes_only_files_that_mptcplab_writes(image: Path) -> None:
+    shadow = image / "etc/shadow"
+    shadow.write_text("root:x")
+    rows = {"files": {"/etc/shadow": persistence._hash("root:x")}, "folders": []}
+    (image / persistence.LIST.lstrip("/")).write_text(json.dumps(rows))
+    with pytest.raises(CannotChange, match="/etc/shadow is not a file of mptcplab"):
+        persistence.remove(image)
+    assert shadow.exists()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_kept(image: Path) -> None:
+    persistence.write([SYSCTL_FILE], image)
+    file = image / boot_files.SYSCTLS.lstrip("/")
+    file.unlink()
+    os.mkfifo(file)
+    assert persistence.remove(image) == [boot_files.SYSCTLS]
+
+
+def test_a_strange_name_of_an_interface_is_an_error(hosts: Hosts, root: Path) -> None:
+    hosts.client.batch(["link set eth2 name a$b"])
+    done = hosts.host("setup", "--dry-run", "--persist", "--root", str(root), "--gateway", "a$b=10.0.2.2")
+    assert done.returncode == 2, done.stderr
+    assert "a$b: --persist supports letters" in done.stderr

@@ -12,6 +12,7 @@ Owns their text. The program that manages an interface sets up its routes and en
 from __future__ import annotations
 
 import ipaddress
+import re
 import shlex
 import socket
 from collections.abc import Iterator
@@ -39,6 +40,8 @@ _NM_ENABLED, _NM_ANY_ROUTE = 0x2, 0x8
 _NM_BITS = {"signal": 0x10, "subflow": 0x20, "backup": 0x40}
 """NM_MPTCP_FLAGS_* (libnm-core-public/nm-dbus-interface.h)."""
 _LOOSE = "2"
+_NAME = re.compile(r"[A-Za-z0-9_.@:-]+")
+"""Names that have the same meaning in all files."""
 
 _UNIT_TEXT = f"""{HEADER}[Unit]
 Description=MPTCP limits, endpoints and routes of mptcplab host setup
@@ -144,6 +147,12 @@ def boot_files(machine: Machine, wishes: Wishes, root: Path, *, needs_systemd: b
     if is_here and needs_systemd and not (root / "run/systemd/system").is_dir():
         raise CannotPrepare("--persist writes a unit of systemd, but this machine was not booted by systemd")
     names = sorted(chosen(machine, wishes))
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise CannotPrepare(
+                f"{ascii(name)[1:-1]}: --persist supports letters, digits and _.@:- in names of interfaces; rename it "
+                "(ip link set dev NAME name NEW)"
+            )
     usable = {one.name: one for one in machine.usable()}
     every = [managed(usable[name], TABLES + number, root) for number, name in enumerate(names)]
     files = [BootFile(SYSCTLS, HEADER + "".join(f"{line}\n" for line in _sysctls(names)))]

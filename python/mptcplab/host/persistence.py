@@ -1,28 +1,49 @@
 """Writes and removes the files of `host setup --persist`.
 
 Owns the list of written files with their hashes, so that `--undo` removes exactly these files and keeps files that
-were changed later. The list is written first, so `--undo` also works after a crash.
+were changed later. The list is written first, so `--undo` also works after a crash. The list and the root directory may
+be hostile, as those of an image: no symbolic link is followed, and only files that `boot_files` writes are removed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mptcplab.host import boot_files
 from mptcplab.host.boot_files import BootFile
 from mptcplab.host.setup_steps import CannotChange
 from mptcplab.util.files import write_text
 
 LIST = "/etc/mptcplab/host-files.json"
 
+_FILES = (
+    boot_files.SYSCTLS,
+    boot_files.UNIT,
+    boot_files.ENABLED,
+    boot_files.SCRIPT,
+    boot_files.NM_FLAGS,
+    boot_files.NM_SCRIPT,
+)
+"""Files that may be written, besides those of systemd-networkd."""
+_NETWORKD = re.compile(r"/etc/systemd/network/[^/]+\.network\.d/90-mptcplab\.conf")
+_MOST_BYTES = 1 << 20
+
 
 def below(root: Path, path: str) -> Path:
-    """A file below the root directory."""
-    return root / path.lstrip("/")
+    """A file below the root directory. Raises `CannotChange` if one of its directories is a symbolic link."""
+    there = root
+    *folders, name = Path(path.lstrip("/")).parts
+    for folder in folders:
+        there /= folder
+        if there.is_symlink():
+            raise CannotChange(f"{there}: a symbolic link, which may lead out of {root}; replace it by a directory")
+    return there / name
 
 
 def check(files: Sequence[BootFile], root: Path) -> None:
@@ -70,7 +91,7 @@ def remove(root: Path, but: set[str] | None = None) -> list[str]:
         # The deepest folder first; folders with other files stay.
         for folder in sorted(folders, key=len, reverse=True):
             there = below(root, folder)
-            if there.is_dir() and not any(there.iterdir()):
+            if there.is_dir() and not there.is_symlink() and not any(there.iterdir()):
                 there.rmdir()
     return kept
 
@@ -117,7 +138,7 @@ def _is_unchanged(root: Path, path: str, digest: str) -> bool:
     """Whether a file is as it was written; a missing file is."""
     there = below(root, path)
     try:
-        text = str(there.readlink()) if there.is_symlink() else there.read_text()
+        text = str(there.readlink()) if there.is_symlink() else _text(there)
     except FileNotFoundError:
         return True
     except (OSError, UnicodeDecodeError):
@@ -125,28 +146,44 @@ def _is_unchanged(root: Path, path: str, digest: str) -> bool:
     return _hash(text) == digest
 
 
-def _read(root: Path) -> dict[str, Any]:
+def _text(file: Path) -> str:
+    """The text of a regular file; raises `OSError` for other files, such as a pipe, whose reader waits."""
+    state = file.lstat()
+    if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
+        raise OSError(f"{file}: not a regular file of at most {_MOST_BYTES} bytes")
+    return file.read_text("utf-8")
+
+
+def _read(root: Path) -> tuple[dict[str, str], list[str]]:
+    """The written files with their hashes, and the created folders. Raises `CannotChange` for a damaged list."""
     file = below(root, LIST)
     try:
-        found = json.loads(file.read_text())
+        found = json.loads(_text(file))
     except FileNotFoundError:
-        return {}
-    except ValueError:
+        return {}, []
+    except (OSError, ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or not isinstance(found.get("files"), dict):
+    files, folders = (found.get("files"), found.get("folders", [])) if isinstance(found, dict) else (None, None)
+    if not isinstance(files, dict) or not isinstance(folders, list):
         raise CannotChange(f"{file}: is not a list of files; remove it if nothing is left to undo")
-    return found
+    for path in files:
+        if path not in _FILES and not _NETWORKD.fullmatch(path):
+            raise CannotChange(f"{file}: {ascii(path)[1:-1]} is not a file of mptcplab host setup")
+    return {path: str(digest) for path, digest in files.items()}, [one for one in folders if _is_folder(one)]
+
+
+def _is_folder(value: Any) -> bool:
+    """Whether a value is a folder of a file that may be written."""
+    if not isinstance(value, str) or not value.startswith("/etc/"):
+        return False
+    return any(one.startswith(f"{value}/") for one in (*_FILES, LIST)) or bool(
+        _NETWORKD.fullmatch(f"{value}/90-mptcplab.conf") or value == "/etc/systemd/network"
+    )
 
 
 def _known(root: Path) -> dict[str, str]:
-    """The written files with their hashes. A path outside /etc is an error, because `--undo` would remove it."""
-    files = {str(path): str(digest) for path, digest in _read(root).get("files", {}).items()}
-    for path in files:
-        if not path.startswith("/etc/") or os.path.normpath(path) != path:
-            raise CannotChange(f"{below(root, LIST)}: {path} is not a file of mptcplab host setup")
-    return files
+    return _read(root)[0]
 
 
 def _known_folders(root: Path) -> list[str]:
-    folders = [str(one) for one in _read(root).get("folders", [])]
-    return [one for one in folders if one.startswith("/etc/") and os.path.normpath(one) == one]
+    return _read(root)[1]
