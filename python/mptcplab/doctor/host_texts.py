@@ -26,7 +26,7 @@ _SOCKET = re.compile(
     r"|CLOSING|UNCONN|CLOSED)\s+\d+\s+\d+\s+(?P<local>\S+)\s+(?P<remote>\S+)"
 )
 _SOCKET_TABLE = re.compile(r"(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\b")
-_COMMAND = re.compile(r"(?:^|[#$%>]\s*)(?:sudo )?(ip (?:-\S+ )*mptcp (?:endpoint|limits)|nstat|ss)\b")
+_COMMAND = re.compile(r"(?:^|[#$%>]\s*)(?:sudo )?(ip (?:-[^\s#$%>]+ ){0,4}mptcp (?:endpoint|limits)|nstat|ss)\b")
 _GROUPS = ("Tcp", "TcpExt", "MPTcpExt", "Ip", "IpExt")
 """Groups of counters that are used."""
 
@@ -172,6 +172,8 @@ def _parse_json(text: str, found: HostText) -> None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return
+    endpoints: list[Endpoint] = []
+    counters: dict[str, int] = {}
     for one in _tables(value):
         limits = one.get("add_addr_accepted"), one.get("subflows")
         if all(_is_count(limit) for limit in limits):
@@ -180,11 +182,10 @@ def _parse_json(text: str, found: HostText) -> None:
             flags = one.get("flags")
             named = [str(flag) for flag in flags] if isinstance(flags, list) else []
             named += [key for key, is_set in one.items() if is_set is True]
-            found.endpoints = [*(found.endpoints or []), Endpoint(own, one["id"], tuple(named))]
+            endpoints.append(Endpoint(own, one["id"], tuple(named)))
         else:
-            numbers = {key: number for key, number in one.items() if _is_count(number)}
-            if used := _used(numbers):
-                found.counters = {**(found.counters or {}), **used}
+            counters |= _used({key: number for key, number in one.items() if _is_count(number)})
+    found.endpoints, found.counters = endpoints or None, counters or None
 
 
 def _is_count(value: Any) -> bool:

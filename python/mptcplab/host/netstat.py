@@ -7,6 +7,9 @@ Documentation/networking/snmp_counter.rst.
 from __future__ import annotations
 
 import itertools
+import re
+
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
 
 Counters = dict[str, dict[str, int]]
 """Counters by group, such as `MPTcpExt`, and name."""
@@ -18,6 +21,6 @@ def counters(text: str) -> Counters:
     for names, values in itertools.pairwise(text.splitlines()):
         (group, _, first), (same, _, second) = names.partition(":"), values.partition(":")
         labels, numbers = first.split(), second.split()
-        if group == same and len(labels) == len(numbers) and all(number.lstrip("-").isdigit() for number in numbers):
+        if group == same and len(labels) == len(numbers) and all(map(_NUMBER.fullmatch, numbers)):
             found[group] = dict(zip(labels, map(int, numbers), strict=True))
     return found
