@@ -23,6 +23,8 @@ from mptcplab.util.user_input import BadResult, nearest
 _CAPTURE = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
 """First bytes of pcap (microseconds, nanoseconds, both byte orders) and pcapng."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_MOST_COPIED = 64 << 30
+"""Maximum size of a capture from a pipe, which is copied to a temporary file."""
 _PATIENCE = 1.0
 """Seconds to wait for the writer of a pipe."""
 _SUFFIXES = (".pcap", ".pcapng", ".cap", ".dmp", ".gz", ".zst")
@@ -77,14 +79,30 @@ def _copy(source: Path, target: Path) -> None:
     """Copies a pipe or the standard input."""
     with target.open("wb") as copy:
         if str(source) == "-":
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+            _copied(sys.stdin.buffer, b"", copy, target.parent, "standard input")
         elif source.is_fifo():
             descriptor, start = _opened(source)
             with os.fdopen(descriptor, "rb") as pipe:
-                copy.write(start)
-                shutil.copyfileobj(pipe, copy)
+                _copied(pipe, start, copy, target.parent, str(source))
         else:
             raise BadResult(f"{source}: a device, not a file or pipe")
+
+
+def _copied(source: IO[bytes], start: bytes, copy: IO[bytes], directory: Path, name: str) -> None:
+    """Copies a capture of limited size, or as much of other data as a text may have."""
+    start += source.read(4)
+    is_capture = start.startswith((*_CAPTURE, _GZIP, _ZSTD))
+    most = min(_MOST_COPIED, shutil.disk_usage(directory).free * 9 // 10)
+    left = (most if is_capture else host_texts.MOST_BYTES + 1) - len(start)
+    copy.write(start)
+    while left > 0 and (data := source.read(min(left, 1 << 20))):
+        copy.write(data)
+        left -= len(data)
+    if left <= 0 and is_capture:
+        raise BadResult(
+            f"{name}: more than {most / 1e9:,.0f} GB, but a pipe may contain 64 GiB, and fill 90% of the free space of "
+            f"{directory}; write a file (tcpdump -w FILE)"
+        )
 
 
 def _opened(source: Path) -> tuple[int, bytes]:
