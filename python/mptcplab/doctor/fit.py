@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mptcplab.doctor.fitted_plan import LONGEST, Plan, plan
+from mptcplab.doctor.fitted_plan import FASTEST, LONGEST, MOST_PACKETS, Plan, plan
+from mptcplab.doctor.words import shown
 from mptcplab.scenario.definition import Scenario, to_toml
 from mptcplab.util.user_input import BadResult
 
@@ -53,6 +54,12 @@ def fit(report: dict[str, Any], number: int) -> Fitted:
     first = plan(report, number)
     if first is None:
         raise BadResult(f"connection {number + 1} carried no data, so no scenario can be fitted to it")
+    total = sum(link.rate for link in first.links)
+    if total > FASTEST:
+        raise BadResult(
+            f"connection {number + 1} has links of {total / 1e9:,.0f} Gb/s; no scenario is fitted above "
+            f"{FASTEST / 1e9:.0f} Gb/s"
+        )
     choices = _CHOICES if first.scheduler is None else _CHOICES[1:]
     tried = []
     for stack, congestion in choices:
@@ -73,7 +80,7 @@ def _simulated(one: Plan) -> Fitted:
     run = Scenario.parse(to_toml(one.document()), "the fitted scenario").run(seed=1)
     flow = run.flow("captured")
     acknowledged = {path["path"]: path["bytes_acked"] for path in flow["paths"]}
-    seconds = max(min(one.seconds, LONGEST), 0.1)
+    seconds = max(one.simulated, 0.1)
     rates = tuple(acknowledged.get(link.name, 0) * 8 / seconds for link in one.links)
     return Fitted(one, float(flow["goodput"] or 0.0), rates)
 
@@ -98,6 +105,8 @@ def _corrected(now: Fitted) -> Plan:
         elif ratio > 1:
             # Measured rates contain bursts; the mean cannot be higher than the link.
             link.rate /= min(ratio, 1.15)
+    for link in one.links:
+        link.rate = min(link.rate, FASTEST)
     total = min(2.0, max(0.5, 1 + now.error))
     one.rcvbuf /= total
     one.sndbuf /= total
@@ -108,9 +117,11 @@ def text(fitted: Fitted, report: dict[str, Any], number: int) -> str:
     """The scenario file, with the origin and the error of its values."""
     connection = report["connections"][number]
     one = fitted.plan
-    names = ", ".join(report["files"])
+    # A line break in a name would end the comment.
+    names = shown(", ".join(report["files"]))
+    ends = shown(f"{connection['client']} - {connection['server']}")
     lines = [
-        f"# Fitted by mptcplab doctor to {connection['client']} - {connection['server']} in {names}.",
+        f"# Fitted by mptcplab doctor to {ends} in {names}.",
         f"# Goodput: {one.goodput / 1e6:.2f} Mb/s in the capture, {fitted.goodput / 1e6:.2f} Mb/s in the simulation "
         f"({fitted.error:+.0%}).",
     ]
@@ -120,6 +131,8 @@ def text(fitted: Fitted, report: dict[str, Any], number: int) -> str:
             f"# {link.name}: {link.goodput / 1e6:.2f} Mb/s of payload in the capture, {rate / 1e6:.2f} in the "
             f"simulation; link {known}"
         )
+    if one.simulated < min(one.seconds, LONGEST):
+        lines.append(f"# Simulated time: {one.simulated:.2f} s, as this is fast enough for {MOST_PACKETS:,} packets.")
     lines += [
         "# The directions of acknowledgements are assumed to be as fast as those of data.",
         "# Ask for the reasons: mptcplab why FILE; try a setting: mptcplab run FILE --set flows.captured.rcvbuf=4MB",

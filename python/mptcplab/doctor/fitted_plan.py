@@ -16,6 +16,12 @@ HEADERS = 86
 """Bytes of a full frame that are no payload: Ethernet, IP, TCP with timestamps, and DSS."""
 LONGEST = 30.0
 """Longest simulated time, in seconds. A longer capture is represented by its mean rates."""
+MOST_PACKETS = 2_000_000
+"""Packets that the links can carry in the simulated time, which is shorter on faster links."""
+FASTEST = 100e9
+"""Highest rate of all links together, in bit/s."""
+_JUMP = 4.0
+"""Highest rate of a link that varies, in multiples of its usual rate."""
 _SILENT = 1.0
 """Shortest time in seconds without data on a subflow that becomes an event of its path."""
 _FILLED = 0.9
@@ -71,6 +77,12 @@ class Plan:
     stack: str = "linux"
     congestion: str = "cubic"
 
+    @property
+    def simulated(self) -> float:
+        """The simulated time in seconds."""
+        rate = max(sum(link.rate for link in self.links), 1.0)
+        return max(0.01, min(self.seconds, LONGEST, MOST_PACKETS * FRAME * 8 / rate))
+
     def document(self) -> dict[str, Any]:
         """The scenario as tables."""
         paths = {link.name: _path(link, is_download=self.is_download) for link in self.links}
@@ -96,7 +108,7 @@ class Plan:
         ]
         document: dict[str, Any] = {
             "name": "captured",
-            "duration": f"{min(self.seconds, LONGEST):.2f}s",
+            "duration": f"{self.simulated:.2f}s",
             "warmup": "0s",
             "paths": paths,
             "flows": {"captured": flow},
@@ -237,5 +249,6 @@ def _rates(step: float, rates: list[float], flights: list[int], link: Link) -> I
     before = usual
     for at, rate in full:
         if abs(rate - before) > 0.2 * before:
-            yield at * size * step, {"rate": _bits(max(rate, 0.05) * 1e6 * FRAME / (FRAME - HEADERS))}
+            now = min(max(rate, 0.05) * 1e6 * FRAME / (FRAME - HEADERS), _JUMP * link.rate)
+            yield at * size * step, {"rate": _bits(now)}
             before = max(rate, 0.05)
