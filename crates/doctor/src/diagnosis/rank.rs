@@ -40,6 +40,8 @@ pub(crate) fn diagnose(case: &Case<'_>, rates: &MissingRates, host: &HostFacts) 
     found
 }
 
+/// Least share of a loss that is the cause of blocking.
+const LOSSY: f64 = 0.03;
 /// Queueing delay, s, above which a queue is the cause of full buffers; a larger buffer would not help against it.
 const LONG_QUEUE: f64 = 0.4;
 
@@ -56,6 +58,14 @@ fn root_causes(found: &mut [Verdict], case: &Case<'_>) {
     let share = found.iter().filter(|one| full(one)).map(|one| one.share).max_by(f64::total_cmp);
     let is_long =
         |one: &Verdict| one.name == "bufferbloat" && one.cost_seconds.is_some_and(|queue| queue > LONG_QUEUE);
+    // Random loss on the blocking path delays its data by repairs.
+    let blocked = found.iter().find(|one| one.name == "head-of-line").map(|one| (one.subflow, one.share));
+    if let Some((subflow, share)) = blocked {
+        let lossy = |one: &&mut Verdict| one.name == "loss" && one.subflow == subflow && one.share > LOSSY;
+        if let Some(loss) = found.iter_mut().find(lossy) {
+            loss.share = loss.share.max(share + 0.01);
+        }
+    }
     let queue = found.iter_mut().filter(|one| is_long(one));
     if let (Some(share), Some(queue)) = (share, queue.max_by(|a, b| a.share.total_cmp(&b.share))) {
         queue.share = queue.share.max(share + 0.01);

@@ -580,9 +580,9 @@ impl Half {
                 taken[slot] = (left, right);
                 // Segments in blocks of the last acknowledgement are marked.
                 let known = self.blocks.iter().find(|(start, end)| *start <= left && left < *end);
-                let left = known.map_or(left, |(_, end)| (*end).max(left));
-                if left < right {
-                    self.sack(left, right, time, &mut sample, report);
+                let from = known.map_or(left, |(_, end)| *end);
+                if from < right {
+                    self.sack((left, right), from, time, &mut sample, report);
                 }
             }
         }
@@ -637,15 +637,16 @@ impl Half {
         }
     }
 
+    /// Marks the segments of a block that end after `from`; the earlier ones are marked.
     fn sack(
         &mut self,
-        left: u64,
-        right: u64,
+        (left, right): (u64, u64),
+        from: u64,
         time: u64,
         sample: &mut Option<(f64, u64)>,
         report: &mut impl FnMut(Delivered),
     ) {
-        let mut index = self.index_after(left);
+        let mut index = self.index_after(from);
         let limit = index + MOST_WORK;
         while index < self.sent.len().min(limit) && self.sent[index].start < right {
             let one = &mut self.sent[index];

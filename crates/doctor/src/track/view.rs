@@ -753,7 +753,8 @@ impl View {
                 Limit::Window
             } else if has_nothing {
                 Limit::Application
-            } else if stalled {
+            } else if stalled || half.is_after_loss(to) && half.flight() == 0 {
+                // The sender waits for a timeout, or its window is tiny.
                 Limit::Loss
             } else if half.flight() == 0 && !half.is_in_recovery() || half.credit() > half.peak() / 2 {
                 Limit::Unused
