@@ -24,7 +24,7 @@ COSTS = 0.1
 MIN_USE = 0.75
 """Minimum goodput without the cause as a share of the rate of all paths, so that there is no other cause."""
 HEALTHY_USE = 0.85
-"""The same for healthy cases, and the minimum for each path."""
+"""Minimum goodput of a healthy case, as a share of the rate of all paths, and of each path."""
 PAYLOAD = 1400 / 1514
 """Approximate share of a frame that is payload."""
 ATTEMPTS = 200
@@ -84,11 +84,11 @@ class Case:
     """The path of the cause, or None for the whole connection."""
     scenario: Scenario
     without: Scenario
-    """The same scenario without the cause."""
+    """The scenario without the cause."""
     hosts: str
     """Hosts whose captures are given: client, server or both."""
     vantage: str
-    """The same as a role: sender or receiver of the data, or both."""
+    """Role of these hosts: sender or receiver of the data, or both."""
     goodput: float
     """Goodput in bit/s."""
     goodput_without: float

@@ -11,8 +11,6 @@ use super::skipped::Unusable;
 pub(super) struct IpPacket<'a> {
     pub(super) from: IpAddr,
     pub(super) to: IpAddr,
-    /// The identification field of IPv4.
-    pub(super) identification: u16,
     /// The captured part of the TCP segment.
     pub(super) transport: &'a [u8],
     /// Length of the TCP segment on the wire, bytes.
@@ -68,8 +66,7 @@ fn v4(bytes: &[u8], original: usize) -> Result<(u8, IpPacket<'_>), Unusable> {
     let transport = bytes.get(header_length..end).ok_or(Unusable::Cut)?;
     let address =
         |at: usize| IpAddr::V4(Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]));
-    let identification = u16::from_be_bytes([header[4], header[5]]);
-    Ok((header[9], IpPacket { from: address(12), to: address(16), identification, transport, length }))
+    Ok((header[9], IpPacket { from: address(12), to: address(16), transport, length }))
 }
 
 /// RFC 8200 sections 3 and 4.
@@ -108,5 +105,5 @@ fn v6(bytes: &[u8], original: usize) -> Result<(u8, IpPacket<'_>), Unusable> {
         octets.copy_from_slice(&header[at..at + 16]);
         IpAddr::V6(Ipv6Addr::from(octets))
     };
-    Ok((next, IpPacket { from: address(8), to: address(24), identification: 0, transport, length }))
+    Ok((next, IpPacket { from: address(8), to: address(24), transport, length }))
 }

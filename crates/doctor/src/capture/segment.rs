@@ -50,8 +50,6 @@ pub struct SeenSegment {
     pub window: u16,
     /// Payload length on the wire, bytes; the capture may have kept fewer.
     pub payload: u32,
-    /// IP identification, to find packets that a capture has twice; 0 in IPv6.
-    pub identification: u16,
     /// Options, up to the first one that the capture cut off.
     pub options: Options,
     /// Whether the capture cut off options, or an option is invalid.
@@ -70,7 +68,7 @@ impl SeenSegment {
         packet: PacketRef,
         source: SourceId,
     ) -> Result<Self, Unusable> {
-        let IpPacket { from, to, identification, transport, length } = ip::parse(bytes, original)?;
+        let IpPacket { from, to, transport, length } = ip::parse(bytes, original)?;
         let header: &[u8; HEADER] = transport.first_chunk().ok_or(Unusable::Cut)?;
         let u16_at = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
         let u32_at =
@@ -93,7 +91,6 @@ impl SeenSegment {
             flags: Flags::from_bits(bits),
             window: u16_at(14),
             payload: u32::try_from(length - header_length).unwrap_or(u32::MAX),
-            identification,
             has_cut_options: error.is_some() || kept.len() + HEADER < header_length,
             options,
         })

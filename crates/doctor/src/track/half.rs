@@ -5,8 +5,10 @@
 
 use std::collections::VecDeque;
 
-use super::histogram::Histogram;
+use super::path_rate::PathRate;
+use super::round_trips::RoundTrips;
 use super::sequence::Extender;
+use super::totals::{LossEpisode, Totals};
 use crate::capture::PacketRef;
 
 /// Entries that one segment examines, at most.
@@ -17,11 +19,6 @@ const MOST_LOSSES: usize = 1024;
 const REORDERING: u64 = 3;
 /// Segment size where no handshake was captured, bytes.
 const DEFAULT_MSS: u64 = 1400;
-/// Least data of one measurement of a path's rate, in segments.
-const TRAIN: u64 = 5;
-/// Longest measurement of a path's rate, ns.
-const LONGEST_TRAIN: u64 = 2_000_000_000;
-const MILLISECOND: u64 = 1_000_000;
 
 /// A segment in flight.
 #[derive(Clone, Debug)]
@@ -41,76 +38,6 @@ struct Sent {
     is_hole: bool,
     /// Number of the first byte at the data level.
     data: Option<u64>,
-}
-
-/// Several losses within one round trip: TCP reduces its window once.
-#[derive(Clone, Debug)]
-pub(crate) struct LossEpisode {
-    /// Time of the first detected loss, ns.
-    pub(crate) time: u64,
-    /// RTT above the base RTT just before the loss, s.
-    pub(crate) queueing: f64,
-    /// Data in flight before it, bytes.
-    pub(crate) flight: u64,
-    /// Bytes delivered before it was found.
-    pub(crate) position: u64,
-    /// Lost segments.
-    pub(crate) segments: u64,
-    /// It was found by a retransmission timer.
-    pub(crate) by_timer: bool,
-    /// The packet that shows the loss: a retransmission, or the acknowledgement of later data.
-    pub(crate) packet: PacketRef,
-}
-
-/// Round-trip times, s.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RoundTrips {
-    pub(crate) base: Option<f64>,
-    pub(crate) last: Option<f64>,
-    pub(crate) smoothed: Option<f64>,
-    /// Weighted by acknowledged bytes.
-    pub(crate) distribution: Histogram,
-}
-
-impl RoundTrips {
-    fn add(&mut self, sample: f64, bytes: u64) {
-        self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
-        self.last = Some(sample);
-        // RFC 6298 section 2.
-        self.smoothed = Some(self.smoothed.map_or(sample, |smoothed| smoothed + (sample - smoothed) / 8.0));
-        self.distribution.add(sample, bytes as f64);
-    }
-
-    /// RTT above the base RTT, s.
-    pub(crate) fn queueing(&self) -> f64 {
-        self.last.zip(self.base).map_or(0.0, |(last, base)| last - base)
-    }
-}
-
-/// Counters of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    /// Segments with payload.
-    pub(crate) segments: u64,
-    /// Payload sent for the first time, bytes.
-    pub(crate) new_bytes: u64,
-    /// Retransmitted segments, and their payload.
-    pub(crate) retransmissions: u64,
-    pub(crate) retransmitted_bytes: u64,
-    /// Retransmitted data that had arrived already.
-    pub(crate) needless_bytes: u64,
-    /// Retransmissions after a timeout.
-    pub(crate) timeouts: u64,
-    /// Segments that were presumed lost.
-    pub(crate) lost: u64,
-    /// Payload acknowledged, bytes.
-    pub(crate) delivered: u64,
-    /// Segments that arrived late, but not as a retransmission.
-    pub(crate) reordered: u64,
-    /// Bytes that were acknowledged, but not captured.
-    pub(crate) uncaptured: u64,
-    /// Segments smaller than the largest, with the flag PSH: the application had no more data.
-    pub(crate) short_segments: u64,
 }
 
 /// The kind of a data segment.
@@ -159,17 +86,7 @@ pub(crate) struct Half {
     most_flight: u64,
     pub(crate) totals: Totals,
     pub(crate) round_trips: RoundTrips,
-    /// Rates of trains of acknowledgements, bytes/s, weighted by bytes.
-    pub(crate) train_rates: Histogram,
-    train: Option<(u64, u64)>,
-    trains: u64,
-    spacing: u64,
-    /// Rates of segments that were sent together and arrived apart, bytes/s, weighted by bytes.
-    pair_rates: Histogram,
-    /// Time of the last acknowledgement, and the time at which its data was sent, ns.
-    pair: Option<(u64, u64)>,
-    /// Time and timestamp of the last new segment.
-    arrival: Option<(u64, u32)>,
+    rate: PathRate,
     pub(crate) losses: Vec<LossEpisode>,
     pub(crate) loss_episodes: u64,
     /// Time of the last loss episode, ns, and the data in flight before it, bytes.
@@ -210,13 +127,7 @@ impl Default for Half {
             most_flight: 0,
             totals: Totals::default(),
             round_trips: RoundTrips::default(),
-            train_rates: Histogram::default(),
-            train: None,
-            trains: 0,
-            spacing: 0,
-            pair_rates: Histogram::default(),
-            pair: None,
-            arrival: None,
+            rate: PathRate::default(),
             losses: Vec::new(),
             loss_episodes: 0,
             last_loss: None,
@@ -599,11 +510,11 @@ impl Half {
             (self.last_progress, self.progress_packet) = (time, packet);
         }
         if newly > 0 {
-            self.measure_pair(time, newest, newly);
+            self.rate.paired(time, newest, newly);
             if !self.is_in_recovery() {
                 self.credit += newly;
             }
-            self.measure_rate(time);
+            self.rate.delivered(time, self.totals.delivered, self.segment_size());
         }
         newly > 0
     }
@@ -695,53 +606,14 @@ impl Half {
         }
     }
 
-    /// Measures how fast trains of acknowledgements arrive: within a train, data left the bottleneck back to back.
-    fn measure_rate(&mut self, time: u64) {
-        let delivered = self.totals.delivered;
-        let Some((since, start)) = self.train else {
-            self.train = Some((time, delivered));
-            return;
-        };
-        let took = time.saturating_sub(since);
-        if delivered - start >= TRAIN * self.segment_size() || took > LONGEST_TRAIN {
-            // Acknowledgements that arrive together say nothing.
-            if took > MILLISECOND / 4 {
-                let bytes = (delivered - start) as f64;
-                self.train_rates.add(bytes / (took as f64 / 1e9), bytes);
-            }
-            self.train = Some((time, delivered));
-            self.trains += 1;
-            if self.trains % 64 == 8 {
-                let capacity = self.capacity().unwrap_or(f64::INFINITY);
-                self.spacing = (self.segment_size() as f64 / capacity * 1e9) as u64;
-            }
-        }
+    /// As [`PathRate::arrived`], for a capture far from the sender.
+    pub(crate) fn measure_arrival(&mut self, time: u64, stamp: u32, bytes: u64) {
+        self.rate.arrived(time, stamp, bytes);
     }
 
     /// Time that the path needs for one segment, ns; 0 while it is unknown.
     pub(crate) const fn spacing(&self) -> u64 {
-        self.spacing
-    }
-
-    /// Measures the dispersion of segments that were sent together: the bottleneck spaces them by its rate.
-    fn measure_pair(&mut self, time: u64, sent: Option<u64>, bytes: u64) {
-        let before = std::mem::replace(&mut self.pair, sent.map(|sent| (time, sent)));
-        let (Some((earlier, sent_earlier)), Some(sent)) = (before, sent) else { return };
-        let (apart, sent_apart) = (time.saturating_sub(earlier), sent.saturating_sub(sent_earlier));
-        if apart > MILLISECOND / 20 && apart > 2 * sent_apart {
-            self.pair_rates.add(bytes as f64 / (apart as f64 / 1e9), bytes as f64);
-        }
-    }
-
-    /// As [`Self::measure_pair`] where the capture is far from the sender: equal timestamps were sent together.
-    pub(crate) fn measure_arrival(&mut self, time: u64, stamp: u32, bytes: u64) {
-        let before = self.arrival.replace((time, stamp));
-        let Some((earlier, earlier_stamp)) = before else { return };
-        let apart = time.saturating_sub(earlier);
-        // A timestamp lasts a millisecond or longer.
-        if earlier_stamp == stamp && apart > MILLISECOND / 20 {
-            self.pair_rates.add(bytes as f64 / (apart as f64 / 1e9), bytes as f64);
-        }
+        self.rate.spacing()
     }
 
     /// Whether the rate of the path is known: segments were sent faster than the path carries them.
@@ -753,16 +625,12 @@ impl Half {
         // A few segments wait for delayed acknowledgements, which is no queue.
         let is_busy = self.most_flight > 6 * self.segment_size();
         let has_queue = is_busy && queueing > 0.002 + base / 10.0;
-        self.pair_rates.total() >= 8.0 * self.segment_size() as f64 || has_queue
+        self.rate.has_pairs(self.segment_size()) || has_queue
     }
 
     /// The rate of the path while it was busy, bytes/s; None if too little was acknowledged.
     pub(crate) fn capacity(&self) -> Option<f64> {
-        let enough =
-            |rates: &Histogram, segments: f64| rates.total() >= segments * self.segment_size() as f64;
-        let trains = enough(&self.train_rates, 20.0).then(|| self.train_rates.quantile(0.75)).flatten();
-        let pairs = enough(&self.pair_rates, 8.0).then(|| self.pair_rates.quantile(0.5)).flatten();
-        trains.into_iter().chain(pairs).reduce(f64::max)
+        self.rate.capacity(self.segment_size())
     }
 
     fn note_largest(&mut self, sample: f64, time: u64, packet: PacketRef) {

@@ -143,7 +143,6 @@ impl Tracker {
                 flags: mptcp_wire::Flags::NONE,
                 window: 0,
                 payload: 0,
-                identification: 0,
                 options: mptcp_wire::Options::default(),
                 has_cut_options: false,
             },

@@ -2,17 +2,14 @@
 
 use std::net::SocketAddr;
 
-use arrayvec::ArrayVec;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{DataSequence, MptcpOption};
 
 use super::capacity::Capacity;
+use super::direction::Direction;
 use super::half::SentKind;
 use super::ladder::Ladder;
 use super::reset_reason::reset_reason;
-use super::series::Series;
-use super::steps::{Limit, StreamStep};
-use super::stream::Stream;
 use super::subflow::{ActiveMapping, Place, Request, Subflow};
 use crate::capture::{PacketRef, SeenSegment};
 
@@ -20,17 +17,9 @@ use crate::capture::{PacketRef, SeenSegment};
 const MOST_ADDRESSES: usize = 64;
 /// Events that are remembered, at most.
 const MOST_EVENTS: usize = 256;
-/// Episodes of each limit that are remembered, at most.
-const MOST_EPISODES: usize = 4;
-/// The state is examined at most once in this time, ns.
-const RESOLUTION: u64 = 50_000;
 const SECOND: u64 = 1_000_000_000;
-/// Data in flight of a thin connection, in segments, at most.
-const THIN: u64 = 12;
 /// Longest time in which a host answers an acknowledgement with data, ns. It includes the wake-up of a writer.
 const PROMPT: u64 = 500_000;
-/// Segments that a subflow must have carried before its silence means something.
-const SILENT: u64 = 20;
 
 /// An announced address.
 #[derive(Clone, Debug)]
@@ -53,18 +42,6 @@ pub(crate) struct Event {
     pub(crate) what: String,
 }
 
-/// An uninterrupted time in one state.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Episode {
-    pub(crate) subflow: u16,
-    pub(crate) limit: Limit,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    /// Time and packet at its start, and the packet at its end.
-    pub(crate) first: (u64, PacketRef),
-    pub(crate) last: PacketRef,
-}
-
 /// How a connection came to use TCP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fallback {
@@ -74,50 +51,6 @@ pub(crate) struct Fallback {
     pub(crate) infinite: Option<(u64, PacketRef)>,
     /// Data without a mapping.
     pub(crate) unmapped: Option<(u64, PacketRef)>,
-}
-
-/// Counts of data that a thin connection sent on a slow path though a fast one was free.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Misplaced {
-    pub(crate) bytes: u64,
-    /// Sum over bytes of the additional half RTT, bytes × s.
-    pub(crate) delay: f64,
-    pub(crate) packet: Option<(u64, PacketRef)>,
-    pub(crate) slow: u16,
-    pub(crate) fast: u16,
-}
-
-/// One direction of the connection.
-#[derive(Clone, Debug)]
-pub(crate) struct Direction {
-    pub(crate) stream: Stream,
-    pub(crate) steps: Series<StreamStep>,
-    /// Longest episodes of each state of each subflow.
-    kept: Vec<[ArrayVec<Episode, MOST_EPISODES>; Limit::COUNT]>,
-    /// Present states, by subflow.
-    current: Vec<Option<Episode>>,
-    pub(crate) misplaced: Misplaced,
-    /// New data that was sent just after an acknowledgement arrived, bytes.
-    pub(crate) clocked: u64,
-    /// Time of the last acknowledgement of new data, ns.
-    last_release: u64,
-    /// Time of the first and last new data, ns.
-    pub(crate) first_data: Option<u64>,
-    pub(crate) last_data: u64,
-    /// Bytes of data that subflows carried first while that subflow blocked a full window, by subflow: time, s.
-    pub(crate) blocked_by: Vec<f64>,
-    /// Longest time without a DATA_ACK while data was outstanding, ns.
-    pub(crate) stall: u64,
-    /// Time with a full window that no subflow is blamed for yet, s.
-    blocked: f64,
-    last_progress: u64,
-    /// Time without data in flight between data, s.
-    pub(crate) idle: f64,
-    /// Integral of the data in flight over the time with data in flight, bytes × s, and that time, s.
-    pub(crate) flight_time: f64,
-    pub(crate) busy: f64,
-    /// Idle time since the last data, which may be the end, s.
-    pause: f64,
 }
 
 /// A connection as seen at one place.
@@ -138,108 +71,9 @@ pub(crate) struct View {
     pub(crate) data_fin: [Option<(u64, PacketRef)>; 2],
     pub(crate) fast_close: Option<PacketRef>,
     pub(crate) ladder: Ladder,
-    examined: u64,
+    pub(super) examined: u64,
     /// Time and packet of the last segment, whose effect is examined.
-    last_packet: (u64, PacketRef),
-}
-
-impl Episode {
-    /// Its length, ns. Times in a damaged capture may go back.
-    pub(crate) const fn length(&self) -> u64 {
-        self.end.saturating_sub(self.start)
-    }
-}
-
-impl Direction {
-    fn new(start: u64, capacity: Capacity) -> Self {
-        Self {
-            stream: Stream::new(capacity.in_flight),
-            steps: Series::new(start, capacity.steps),
-            kept: Vec::new(),
-            current: Vec::new(),
-            misplaced: Misplaced::default(),
-            clocked: 0,
-            last_release: 0,
-            first_data: None,
-            last_data: start,
-            blocked_by: Vec::new(),
-            stall: 0,
-            blocked: 0.0,
-            last_progress: start,
-            idle: 0.0,
-            flight_time: 0.0,
-            busy: 0.0,
-            pause: 0.0,
-        }
-    }
-
-    /// Blames a subflow for the time that the window was full of out-of-order data.
-    fn blame(&mut self, subflow: u16) {
-        let index = usize::from(subflow);
-        if self.blocked_by.len() <= index {
-            self.blocked_by.resize(index + 1, 0.0);
-        }
-        self.blocked_by[index] += std::mem::take(&mut self.blocked);
-    }
-
-    /// Ends the present episode of a subflow if its state changes.
-    fn note_state(
-        &mut self,
-        subflow: u16,
-        limit: Limit,
-        from: (u64, (u64, PacketRef)),
-        time: u64,
-        packet: PacketRef,
-    ) {
-        let index = usize::from(subflow);
-        if self.current.len() <= index {
-            self.current.resize(index + 1, None);
-        }
-        if let Some(current) = &mut self.current[index]
-            && current.limit == limit
-        {
-            (current.end, current.last) = (time, packet);
-            return;
-        }
-        let (start, first) = from;
-        let next = Episode { subflow, limit, start, end: time, first, last: packet };
-        if let Some(mut old) = self.current[index].replace(next) {
-            (old.end, old.last) = (time, packet);
-            self.keep(old);
-        }
-    }
-
-    fn keep(&mut self, episode: Episode) {
-        if episode.limit == Limit::Growth {
-            return;
-        }
-        let index = usize::from(episode.subflow);
-        if self.kept.len() <= index {
-            self.kept.resize_with(index + 1, Default::default);
-        }
-        let alike = &mut self.kept[index][episode.limit as usize];
-        if !alike.is_full() {
-            alike.push(episode);
-            return;
-        }
-        if let Some(shortest) = alike.iter_mut().min_by_key(|one| one.length())
-            && shortest.length() < episode.length()
-        {
-            *shortest = episode;
-        }
-    }
-
-    /// The longest episodes of each state of each subflow.
-    pub(crate) fn episodes(&self) -> impl Iterator<Item = &Episode> {
-        self.kept.iter().flatten().flatten()
-    }
-
-    /// Ends all present episodes.
-    pub(crate) fn finish(&mut self) {
-        for episode in std::mem::take(&mut self.current).into_iter().flatten() {
-            self.keep(episode);
-        }
-    }
+    pub(super) last_packet: (u64, PacketRef),
 }
 
 impl View {
@@ -476,44 +310,6 @@ impl View {
         step.out_of_order = step.out_of_order.max(out_of_order);
     }
 
-    /// A subflow with at most half of the RTT of `id`, and space for a segment; with the half RTT that it would save.
-    fn faster_free_subflow(
-        &self,
-        flows: &[Subflow],
-        id: usize,
-        side: usize,
-        length: u64,
-    ) -> Option<(u16, f64)> {
-        let own = flows[id].halves[side].round_trips.smoothed?;
-        // With more data to send than this, a slow path is used for its capacity.
-        if self.directions[side].stream.flight() > THIN * flows[id].halves[side].segment_size() {
-            return None;
-        }
-        let mut best: Option<(u16, f64)> = None;
-        for (number, &other) in self.subflows.iter().enumerate() {
-            let subflow = &flows[other];
-            if other == id || !subflow.is_established || subflow.has_ended() || subflow.is_backup() {
-                continue;
-            }
-            let half = &subflow.halves[side];
-            let Some(smoothed) = half.round_trips.smoothed else { continue };
-            // Queues come and go; the scheduler should know which path is longer.
-            let is_longer = |own: Option<f64>, other: Option<f64>| {
-                own.zip(other).is_some_and(|(own, other)| own > 2.0 * other)
-            };
-            if !is_longer(flows[id].halves[side].round_trips.base, half.round_trips.base) {
-                continue;
-            }
-            // An idle subflow may send four segments, as the initial window allows more (RFC 6928).
-            let space = (half.peak() / 4).max(4 * half.segment_size());
-            let is_free = half.flight() + length <= space && !half.is_in_recovery();
-            if is_free && smoothed * 2.0 < own && best.is_none_or(|(_, saved)| own - smoothed > saved * 2.0) {
-                best = Some((number as u16, (own - smoothed) / 2.0));
-            }
-        }
-        best
-    }
-
     fn take_mapping(&mut self, subflow: &mut Subflow, segment: &SeenSegment, side: usize, index: u16) {
         let Some(dss) = &segment.options.dss else { return };
         self.is_mptcp = true;
@@ -677,144 +473,6 @@ impl View {
     /// Notes the segment whose effect follows.
     pub(crate) const fn mark(&mut self, time: u64, packet: PacketRef) {
         self.last_packet = (time, packet);
-    }
-
-    /// Accounts the time up to `time` to the states of all subflows.
-    pub(crate) fn advance(&mut self, flows: &mut [Subflow], time: u64) {
-        if time < self.examined + RESOLUTION {
-            return;
-        }
-        let from = self.examined;
-        self.examined = time;
-        for side in 0..2 {
-            if self.directions[side].first_data.is_some() {
-                self.account(flows, side, from, time);
-            }
-        }
-    }
-
-    fn account(&mut self, flows: &mut [Subflow], side: usize, from: u64, to: u64) {
-        let stream = &self.directions[side].stream;
-        let size = self.subflows.first().map_or(1400, |&id| flows[id].halves[side].segment_size());
-        let is_full = stream.window_left().is_some_and(|left| left < 2 * size) && stream.flight() > 0;
-        let is_blocked = is_full && stream.out_of_order() * 2 > stream.flight();
-        let blocking = stream.oldest();
-        let is_idle = stream.flight() == 0;
-        let direction = &mut self.directions[side];
-        let seconds = (to - from) as f64 / 1e9;
-        if is_idle {
-            direction.pause += seconds;
-        } else {
-            direction.busy += seconds;
-            direction.flight_time += seconds * direction.stream.flight() as f64;
-            direction.idle += std::mem::take(&mut direction.pause);
-        }
-        // Data is missing for longer than a repair takes: the sender waits for a timeout, not for its application.
-        let longest = self
-            .subflows
-            .iter()
-            .filter_map(|&id| flows[id].halves[side].round_trips.smoothed)
-            .fold(0.1, f64::max);
-        let stalled = to.saturating_sub(self.directions[side].last_progress) as f64 / 1e9 > 2.0 * longest;
-        let has_nothing = is_idle || !stalled && self.has_nothing_to_send(flows, side, to);
-        for number in 0..self.subflows.len() {
-            let subflow = &flows[self.subflows[number]];
-            let half = &subflow.halves[side];
-            if !subflow.is_established {
-                continue;
-            }
-            let round_trip = half.round_trips.smoothed.unwrap_or(0.3);
-            let silence =
-                (to.saturating_sub(half.last_progress.max(half.oldest().unwrap_or(to)))) as f64 / 1e9;
-            // Far from the sender, data that is here passed the path.
-            let is_far = subflow.distance(side) > subflow.distance(1 - side);
-            let is_dead = !is_far
-                && !subflow.has_ended()
-                && half.is_outstanding()
-                && silence > 1.0_f64.max(4.0 * round_trip)
-                && half.oldest_is_retransmitted();
-            // A dead path is only silent there.
-            let unheard = to.saturating_sub(half.last_sent) as f64 / 1e9;
-            let is_silent = is_far
-                && !has_nothing
-                && !is_full
-                && half.flight() == 0
-                && half.totals.delivered > SILENT * half.segment_size()
-                && unheard > 1.0_f64.max(8.0 * round_trip);
-            let limit = if is_dead || is_silent {
-                Limit::Dead
-            } else if subflow.has_ended() {
-                continue;
-            } else if subflow.is_backup() && half.flight() == 0 && self.subflows.len() > 1 {
-                Limit::Backup
-            } else if is_blocked && blocking != Some(number as u16) {
-                Limit::HeadOfLine
-            } else if is_full && !is_blocked {
-                Limit::Window
-            } else if has_nothing {
-                Limit::Application
-            } else if stalled || half.is_after_loss(to) && half.flight() == 0 {
-                // The sender waits for a timeout, or its window is tiny.
-                Limit::Loss
-            } else if half.flight() == 0 && !half.is_in_recovery() || half.credit() > half.peak() / 2 {
-                Limit::Unused
-            } else if half.is_after_loss(to) {
-                Limit::Loss
-            } else {
-                Limit::Growth
-            };
-            let flight = half.flight() as f32;
-            let id = self.subflows[number];
-            flows[id].steps[side].spread(from, to, |step, seconds| {
-                step.limits[limit as usize] += seconds;
-                step.flight += flight * seconds;
-            });
-            let half = &flows[id].halves[side];
-            let start = match limit {
-                // A path is dead since its last sign of life.
-                Limit::Dead if half.is_outstanding() => {
-                    (half.last_progress, (half.last_progress, half.progress_packet))
-                }
-                Limit::Dead => (half.last_sent, (half.last_sent, half.sent_packet)),
-                _ => (to, self.last_packet),
-            };
-            let packet = self.last_packet.1;
-            self.directions[side].note_state(number as u16, limit, start, to, packet);
-        }
-        if is_blocked {
-            let direction = &mut self.directions[side];
-            // Far from the sender, the missing data shows its subflow when it arrives.
-            direction.blocked += (to - from) as f64 / 1e9;
-            if let Some(blocking) = blocking {
-                direction.blame(blocking);
-            }
-        }
-    }
-
-    /// Whether every usable subflow has space, so that the sender has nothing to send.
-    fn has_nothing_to_send(&self, flows: &[Subflow], side: usize, to: u64) -> bool {
-        let mut has_space = false;
-        for &id in &self.subflows {
-            let subflow = &flows[id];
-            let half = &subflow.halves[side];
-            if !subflow.is_established || subflow.has_ended() || subflow.is_backup() && half.peak() == 0 {
-                continue;
-            }
-            if half.is_in_recovery() {
-                return false;
-            }
-            if half.flight() == 0 {
-                has_space |= half.peak() > 0;
-                continue;
-            }
-            // After a loss, TCP may gather a third of a window before it sends; otherwise two segments.
-            let slack = if half.is_after_loss(to) { half.peak() * 2 / 5 } else { 2 * half.segment_size() };
-            if half.credit() <= slack {
-                return false;
-            }
-            has_space = true;
-        }
-        has_space
     }
 
     /// The place of the capture, from its subflows.
