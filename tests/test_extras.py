@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab.cli.commands import COMMANDS
+from mptcplab.cli.commands import MODULES
 from mptcplab.cli.commands.example import FOLDER
 
 HIDDEN = (
@@ -55,7 +55,7 @@ def test_what_draws_nothing_loads_nothing_that_draws(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), arguments
 
 
-@pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
+@pytest.mark.parametrize("command", MODULES)
 def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
     done = bare(tmp_path, command, "--help")
     assert (done.returncode, done.stderr) == (0, "")

@@ -148,11 +148,13 @@ def test_a_broken_command_leaves_the_others_alone(process: Cli, site: Path) -> N
     install(site, "[mptcplab.commands]\ngreet = neighbour_greet\n", {"neighbour_greet": 'NAME = "greet"\n'})
     done = process("schema")
     assert json.loads(done.stdout)["properties"]
-    assert done.stderr == (
+    assert done.stderr == ""
+    line = (
         "mptcplab: the command 'greet' of the package neighbour 1.2 cannot be used: "
         "TypeError: the module has no HELP, EXAMPLE, arguments, execute\n"
     )
-    process("greet", "Ada", expect=2)
+    assert process("--help").stderr == line
+    assert process("greet", "Ada", expect=2).stderr.startswith(line)
 
 
 def test_nothing_is_added_where_nobody_adds_anything() -> None:

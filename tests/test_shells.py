@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, need
-from mptcplab.cli.commands import COMMANDS
+from mptcplab.cli.commands import commands
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def typed() -> list[str]:
     """Every mptcplab command line in the documentation and in the help."""
-    found = [command.EXAMPLE.replace("%%", "%") for command in COMMANDS]
+    found = [command.EXAMPLE.replace("%%", "%") for command in commands()]
     for page in PAGES:
         for block in re.findall(r"```[a-z]*\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             lines = block.replace("\\\n", " ").splitlines()

@@ -38,8 +38,8 @@ sys.exit(main())
 @pytest.mark.parametrize(
     "module",
     [
-        "mptcplab.cli.main", "mptcplab._core", "mptcplab.cli.commands", "mptcplab.cli.commands.host", "argparse",
-        "mptcplab.plugins", "mptcplab.run.batch", "numpy", "numpy.lib", "numpy._core.multiarray",
+        "mptcplab.cli.main", "mptcplab._core", "mptcplab.cli.commands", "mptcplab.cli.commands.run", "argparse",
+        "mptcplab.run.batch", "numpy", "numpy.lib", "numpy._core.multiarray",
         "mptcplab.results.run", "mptcplab.scenario.definition", "pyarrow", "pyarrow.lib", "pyarrow.parquet",
         "matplotlib", "matplotlib.ft2font", "mptcplab.results.write.export",
     ],

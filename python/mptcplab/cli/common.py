@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -258,6 +257,8 @@ def add_interval(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: Any) -> None:
     """Prints JSON."""
+    import json
+
     from mptcplab.util.json_files import finite
 
     text = json.dumps(finite(value), indent=2, ensure_ascii=False)

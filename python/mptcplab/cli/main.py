@@ -13,10 +13,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from mptcplab import ScenarioError, __version__, plugins
-from mptcplab.cli.commands import COMMANDS
+from mptcplab import ScenarioError, __version__
+from mptcplab.cli.commands import MODULES, command, commands
 from mptcplab.cli.common import BadInput, RunFailed
 from mptcplab.cli.settings import check_quoted
 from mptcplab.policies.errors import policy_error
@@ -24,6 +24,9 @@ from mptcplab.util.files import NO_SPACE, BadFile, release
 from mptcplab.util.interruption import was_interrupted
 from mptcplab.util.optional_packages import OPTIONAL, missing
 from mptcplab.util.user_input import BadResult, brief, nearest, shown
+
+if TYPE_CHECKING:
+    from mptcplab.plugins import Command
 
 TRACEBACK = "MPTCPLAB_TRACEBACK"
 """The environment variable that shows the traceback of an internal error."""
@@ -59,34 +62,44 @@ class Parser(argparse.ArgumentParser):
         )
 
 
-def parser() -> Parser:
-    """The arguments of all commands."""
+VERSION = "--version"
+"""The option that prints the version."""
+
+
+def parser(wanted: str | None = None) -> Parser:
+    """The arguments of the command `wanted` of mptcplab, or of all commands. `VERSION` needs no command."""
     top = Parser(
         prog="mptcplab",
         description="Simulate, study and run Multipath TCP.",
         epilog="example: mptcplab run handoff.toml --seed 7 --output results",
     )
-    top.add_argument("--version", action="version", version=f"mptcplab {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in _commands():
-        own = commands.add_parser(
-            command.NAME,
-            help=command.HELP,
-            description=command.HELP[0].upper() + command.HELP[1:] + ".",
-            epilog=f"example: {command.EXAMPLE.replace('%%', '%')}",
+    top.add_argument(VERSION, action="version", version=f"mptcplab {__version__}")
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for one in _commands(wanted):
+        own = subparsers.add_parser(
+            one.NAME,
+            help=one.HELP,
+            description=one.HELP[0].upper() + one.HELP[1:] + ".",
+            epilog=f"example: {one.EXAMPLE.replace('%%', '%')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.arguments(own)
-        own.set_defaults(execute=command.execute, given_to=own, all_commands=top, hint=getattr(command, "UNKNOWN", ""))
+        one.arguments(own)
+        own.set_defaults(execute=one.execute, given_to=own, hint=getattr(one, "UNKNOWN", ""))
     return top
 
 
-def _commands() -> list[plugins.Command]:
-    """The commands of mptcplab and of plugins; prints the problems of plugins."""
-    added, problems = plugins.commands(command.NAME for command in COMMANDS)
+def _commands(wanted: str | None = None) -> list[Command]:
+    """The command `wanted` of mptcplab, or all commands of it and of plugins; prints the problems of plugins."""
+    if wanted == VERSION:
+        return []
+    if wanted in MODULES:
+        return [command(wanted)]
+    from mptcplab import plugins
+
+    added, problems = plugins.commands(MODULES)
     for problem in problems.values():
         print(problem, file=sys.stderr)
-    return [*COMMANDS, *added.values()]
+    return [*commands(), *added.values()]
 
 
 RENAMED = {"gather": "group", "interrupt": "udp-interference", "links": "link-stats"}
@@ -107,8 +120,7 @@ def _without_inner(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[st
 
     argparse would end the inner arguments at `--`.
     """
-    options = {command.NAME: getattr(command, "INNER", None) for command in COMMANDS}
-    option = options.get(arguments[0])
+    option = getattr(command(arguments[0]), "INNER", None) if arguments[0] in MODULES else None
     if option is None or option not in arguments:
         return arguments, []
     end = arguments.index(option) + 1
@@ -120,14 +132,14 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
     if arguments:
         check_quoted(arguments)
         arguments, inner = _without_inner(arguments)
-        given, others = parser().parse_known_args(arguments)
-        given.inner, given.main = inner, main
+        given, others = parser(arguments[0]).parse_known_args(arguments)
+        given.inner, given.main, given.all_commands = inner, main, parser
         if others:
             given.given_to.unknown(others, "" if "--" in arguments else given.hint)
         return given
     from mptcplab.cli.overview import overview
 
-    print(overview({command.NAME: command.HELP for command in _commands()}), end="")
+    print(overview({one.NAME: one.HELP for one in _commands()}), end="")
     sys.stdout.flush()
     return None
 

@@ -6,7 +6,6 @@ user's code only.
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -29,6 +28,9 @@ def policy_error(error: BaseException) -> str | None:
         return None
     if isinstance(error.__cause__, RemoteTraceback):
         return str(error.__cause__)
+    # Imported late: every command imports this module.
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     last_own = max((at for at, frame in enumerate(frames) if Path(frame.filename).is_relative_to(PACKAGE)), default=-1)
     own = frames[last_own + 1 :]

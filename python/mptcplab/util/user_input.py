@@ -5,7 +5,6 @@ Owns the errors that suggest valid input. Imports only the standard library, so 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 
 SHOWN = 200
@@ -108,6 +107,9 @@ def readable(text: str) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most similar of `names`; None if none is similar."""
+    # Imported late: only a wrong name needs it.
+    import difflib
+
     near = difflib.get_close_matches(name, list(names), 1, 0.5)
     return near[0] if near else None
 

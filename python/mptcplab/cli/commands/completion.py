@@ -21,7 +21,7 @@ def execute(given: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    top = given.all_commands
+    top = given.all_commands()
     for action in _all_actions(top):
         if action.type is Path:
             # shtab reads this attribute; argparse has none for it.
