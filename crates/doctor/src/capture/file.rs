@@ -18,6 +18,8 @@ use super::skipped::{Skipped, Unusable};
 /// Bytes of the read buffer at the start, and at most: the largest block that can be read.
 const BUFFER: usize = 1 << 20;
 const LARGEST_BLOCK: usize = 1 << 24;
+/// Length of the shortest pcapng block, bytes: a type and two lengths.
+const SHORTEST_BLOCK: u32 = 12;
 /// Interfaces of a pcapng section, at most.
 const MOST_INTERFACES: usize = 65_536;
 const SECOND: u64 = 1_000_000_000;
@@ -86,6 +88,8 @@ pub struct CaptureFile {
     interfaces: Vec<Interface>,
     /// Interfaces of earlier sections.
     earlier: usize,
+    /// The byte order of the present pcapng section; None in a pcap file.
+    section: Option<ByteOrder>,
     /// Bytes of the parsed block, which are consumed at the next call.
     parsed: usize,
     packets: u64,
@@ -105,6 +109,26 @@ impl std::fmt::Debug for CaptureFile {
 }
 
 /// One step through a file.
+/// The byte order of the numbers in a pcapng section.
+#[derive(Clone, Copy, Debug)]
+enum ByteOrder {
+    LittleEndian,
+    BigEndian,
+}
+
+impl ByteOrder {
+    /// The length field of the block at the start of `data`; the largest number if it is missing.
+    fn length(self, data: &[u8]) -> u32 {
+        let Some(field) = data.get(4..8).and_then(|field| <[u8; 4]>::try_from(field).ok()) else {
+            return u32::MAX;
+        };
+        match self {
+            Self::LittleEndian => u32::from_le_bytes(field),
+            Self::BigEndian => u32::from_be_bytes(field),
+        }
+    }
+}
+
 enum Step {
     /// A segment.
     Segment(Box<SeenSegment>),
@@ -166,6 +190,7 @@ impl CaptureFile {
             reader,
             interfaces: Vec::new(),
             earlier: 0,
+            section: None,
             parsed: 0,
             packets: 0,
             skipped: Skipped::default(),
@@ -247,6 +272,10 @@ impl CaptureFile {
             self.parsed = 0;
         }
         let is_empty = self.reader.data().is_empty();
+        if self.section.is_some_and(|order| order.length(self.reader.data()) < SHORTEST_BLOCK) {
+            // The parser would subtract the frame of the block from its length.
+            return Step::Failed("a block has an invalid length or content".to_owned());
+        }
         let block = match self.reader.next() {
             Ok((length, block)) => {
                 self.parsed = length;
@@ -270,6 +299,7 @@ impl CaptureFile {
             file: self.file,
             interfaces: &mut self.interfaces,
             earlier: &mut self.earlier,
+            section: &mut self.section,
             packets: &mut self.packets,
             unsupported: &mut self.unsupported,
         };
@@ -289,6 +319,7 @@ struct Context<'a> {
     file: u16,
     interfaces: &'a mut Vec<Interface>,
     earlier: &'a mut usize,
+    section: &'a mut Option<ByteOrder>,
     packets: &'a mut u64,
     unsupported: &'a mut Option<u32>,
 }
@@ -321,7 +352,9 @@ impl Context<'_> {
 
     fn next_generation(&mut self, block: &Block<'_>) -> Option<Result<SeenSegment, Unusable>> {
         match block {
-            Block::SectionHeader(_) => {
+            Block::SectionHeader(header) => {
+                *self.section =
+                    Some(if header.big_endian() { ByteOrder::BigEndian } else { ByteOrder::LittleEndian });
                 *self.earlier += self.interfaces.len();
                 self.interfaces.clear();
                 None
