@@ -305,6 +305,7 @@ impl<'a> Builder<'a> {
             recorder: None,
             attribution: None,
             data_packets: 0,
+            polled: Vec::new(),
         }
     }
 }

@@ -36,7 +36,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mptcp::congestion::Departure;
-use mptcp::{InterfaceChange, InterfaceId};
+use mptcp::{ConnectionId, InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Codepoint;
 use netsim::{AddressId, Arrival, Budget, Event, Frame, Network, TimerId};
@@ -141,6 +141,8 @@ pub struct World {
     /// An error during the latest step.
     failure: Option<RunError>,
     data_packets: u64,
+    /// Scratch buffer: the connections of a host that were polled.
+    polled: Vec<ConnectionId>,
 }
 
 impl World {

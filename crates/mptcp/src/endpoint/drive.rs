@@ -109,10 +109,22 @@ impl Endpoint {
                 entry.connection.as_deref_mut().filter(|_| sent_by.is_some() || sent_nothing)
             {
                 connection.observe_poll(now, sent_by, out);
+                if !std::mem::replace(&mut entry.polled, true) {
+                    self.polled_since.push(slot);
+                }
             }
         }
         self.polled = polled;
         sent
+    }
+
+    /// Appends the connections polled since the last call, in any order, each once. No other connection has
+    /// changed what it sends. Appends nothing without an observer.
+    pub fn take_polled(&mut self, out: &mut Vec<ConnectionId>) {
+        for slot in self.polled_since.drain(..) {
+            self.slots.at(slot).polled = false;
+            out.push(self.slots.id(slot));
+        }
     }
 
     /// Time of the next call of [`Endpoint::handle_timeout`]; may be earlier than necessary, never later.

@@ -90,6 +90,8 @@ pub struct Endpoint {
     rare_work: bool,
     /// Scratch buffer: the polled slots.
     polled: Vec<u32>,
+    /// The slots polled with an observer since [`Endpoint::take_polled`] was called, each once.
+    polled_since: Vec<u32>,
 }
 
 impl Endpoint {
@@ -119,6 +121,7 @@ impl Endpoint {
             observing: false,
             rare_work: false,
             polled: Vec::new(),
+            polled_since: Vec::new(),
         }
     }
 

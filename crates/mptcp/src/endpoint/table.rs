@@ -21,6 +21,8 @@ pub(crate) struct Slot {
     pub eventful: bool,
     /// Whether the connection may have changed since it was last polled.
     pub may_have_changed: bool,
+    /// Whether the connection is in the endpoint's list of observed polls.
+    pub polled: bool,
     /// The port of the listener in whose queues the connection is; `None` for no queue.
     pub listener_port: Option<u16>,
     /// Whether the handshake of the connection is unfinished.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use netsim::DirectionId;
 
 use super::notes::Notes;
-use super::{Attribution, Mark};
+use super::{Attribution, Mark, paths_of};
 
 impl Attribution {
     /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since`
@@ -22,7 +22,7 @@ impl Attribution {
         notes: &Notes,
         mut since: impl FnMut(&DirectionId) -> (Mark, Mark, f64),
     ) -> f64 {
-        let own = || self.routes.iter().filter(|((of, _), _)| *of == flow).map(|(_, route)| route);
+        let own = || self.routes.range(paths_of(flow)).map(|(_, route)| route);
         let hops: BTreeSet<DirectionId> =
             own().flat_map(|route| route.forth.iter().chain(&route.back).copied()).collect();
         let part = |hop: DirectionId, bytes: f64| {

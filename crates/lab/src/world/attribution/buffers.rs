@@ -137,9 +137,9 @@ impl Buffers {
         known.waits = matches!(limit, Limit::SendBuffer | Limit::ReceiveWindow | Limit::HeadOfLine);
     }
 
-    /// The flows that full buffers block.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = u16> + '_ {
-        self.flows.iter().filter(|(_, known)| known.waits).map(|(flow, _)| *flow)
+    /// Whether full buffers block a flow.
+    pub(super) fn is_waiting(&self, flow: u16) -> bool {
+        self.flows.get(&flow).is_some_and(|known| known.waits)
     }
 
     /// Updates the full buffers of `flow` at `at`. Returns the subflows whose limit changes.

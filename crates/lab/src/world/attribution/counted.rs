@@ -22,9 +22,9 @@ impl Attribution {
         self.reasons_before.insert(flow, reasons);
     }
 
-    /// The flows that full buffers block.
-    pub(in crate::world) fn waiting(&self) -> Vec<u16> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).waiting()
+    /// Whether full buffers block a flow.
+    pub(in crate::world) fn is_waiting(&self, flow: u16) -> bool {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).is_waiting(flow)
     }
 
     /// Notes which buffers of a flow are full now.

@@ -25,6 +25,7 @@ mod waits;
 mod watching;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mptcp::observe::PathReasons;
@@ -266,20 +267,20 @@ impl Attribution {
         self.settle_all(now, network);
         let then = self.spent(now, flow, network);
         self.counts_from.insert(flow, now);
-        for (_, route) in self.routes.iter().filter(|((of, _), _)| *of == flow) {
+        for (_, route) in self.routes.range(paths_of(flow)) {
             for &hop in route.forth.iter().chain(&route.back) {
                 self.marks.insert((flow, hop), Mark::of(hop, network));
             }
         }
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.count_anew(now, flow);
-        for (key, acks) in self.acks.iter().filter(|(key, _)| key.0 == flow) {
+        for (key, acks) in self.acks.range(paths_of(flow)) {
             self.acks_from.insert(*key, acks.sums());
         }
-        for (_, waits) in self.waits.iter_mut().filter(|(key, _)| key.0 == flow) {
+        for (_, waits) in self.waits.range_mut(paths_of(flow)) {
             waits.forget();
         }
-        for (key, account) in self.accounts.iter_mut().filter(|(key, _)| key.0 == flow) {
+        for (key, account) in self.accounts.range_mut(subflows_of(flow)) {
             let interface = self.routes.get(&(flow, account.path)).map_or(0, |route| route.interface);
             let waits = self.acks.get(&(flow, interface)).map_or((0.0, 0), Acks::sums);
             account.forget(notes.drops_of(*key).unsent, waits);
@@ -303,7 +304,7 @@ impl Attribution {
         self.reasons_after.insert(flow, reasons);
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).stop(now, flow);
         self.settle_all(now, network);
-        let own = self.routes.iter().filter(|((of, _), _)| *of == flow);
+        let own = self.routes.range(paths_of(flow));
         let hops: Vec<DirectionId> =
             own.flat_map(|(_, route)| route.forth.iter().chain(&route.back).copied()).collect();
         let marks = hops.into_iter().map(|hop| (hop, Mark::of(hop, network))).collect();
@@ -337,7 +338,7 @@ impl Attribution {
         let counted = ended.map_or(network.now(), |(at, _)| *at).since(from).as_secs_f64().max(1e-9);
         let mut sum = Sum::default();
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, account) in self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == path) {
+        for (_, account) in self.accounts.range(subflows_of(flow)).filter(|(_, one)| one.path == path) {
             sum.add(account);
         }
         let life = until.since(from).as_secs_f64();
@@ -421,7 +422,7 @@ impl Attribution {
         let out_before = out.min(before);
         sum.totals[Cause::Down as usize] += out;
         sum.totals[Cause::Joining as usize] += before - out_before;
-        let gone = self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == path);
+        let gone = self.accounts.range(subflows_of(flow)).filter(|(_, one)| one.path == path);
         let ended_by = gone.filter_map(|(_, account)| account.ended_by()).next_back();
         sum.totals[ended_by.unwrap_or(Cause::Closed) as usize] += absent - (out - out_before);
         let whole: f64 = sum.totals.iter().sum();
@@ -452,9 +453,19 @@ fn places(route: &Route, slowed: &[f64]) -> Vec<(Cause, DirectionId)> {
     slow.into_iter().chain(route.reordering.map(|hop| (Cause::Reordering, hop))).collect()
 }
 
+/// Keys of a flow in maps by flow and path, or by flow and interface.
+fn paths_of(flow: u16) -> RangeInclusive<(u16, u16)> {
+    (flow, 0)..=(flow, u16::MAX)
+}
+
+/// Keys of a flow in maps by subflow.
+fn subflows_of(flow: u16) -> RangeInclusive<Key> {
+    (flow, 0)..=(flow, u8::MAX)
+}
+
 /// The route of an interface of a flow.
 fn route_of(routes: &BTreeMap<(u16, u16), Route>, (flow, interface): (u16, u16)) -> Option<&Route> {
-    let own = routes.range((flow, 0)..=(flow, u16::MAX));
+    let own = routes.range(paths_of(flow));
     own.map(|(_, route)| route).find(|route| route.interface == interface)
 }
 

@@ -173,9 +173,9 @@ impl Notes {
         self.notes.push((key, path, note));
     }
 
-    /// The flows that full buffers block.
-    pub(in crate::world) fn waiting(&self) -> Vec<u16> {
-        self.buffers.waiting().collect()
+    /// Whether full buffers block a flow.
+    pub(in crate::world) fn is_waiting(&self, flow: u16) -> bool {
+        self.buffers.is_waiting(flow)
     }
 
     /// Updates the full buffers of a flow at `at`.

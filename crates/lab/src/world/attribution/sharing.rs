@@ -15,7 +15,7 @@ use netsim::{DirectionId, LinkId};
 
 use super::account::Account;
 use super::notes::Notes;
-use super::{Attribution, Route};
+use super::{Attribution, Route, subflows_of};
 
 impl Attribution {
     /// Whether another flow uses a direction.
@@ -35,7 +35,7 @@ impl Attribution {
         let passes = |account: &Account| {
             self.routes.get(&(flow, account.path)).is_some_and(|route| route.forth.contains(&direction))
         };
-        let own = self.accounts.iter().filter(|(key, account)| key.0 == flow && passes(account));
+        let own = self.accounts.range(subflows_of(flow)).filter(|(_, account)| passes(account));
         own.map(|(key, account)| {
             let unsent = notes.drops_of(*key).unsent.saturating_sub(account.unsent_before);
             account.offered.saturating_sub(unsent)

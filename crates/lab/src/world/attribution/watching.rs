@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use mptcp_clock::Instant;
 use netsim::Network;
 
-use super::Attribution;
 use super::silence::{Spent, is_long};
+use super::{Attribution, paths_of, subflows_of};
 
 impl Attribution {
     /// Reports that the application of `flow` has waited for data since `since`. `None` if the application
@@ -37,13 +37,13 @@ impl Attribution {
 
     /// Times of every path of a flow so far. Leaves the accounts unchanged.
     pub(super) fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
-        let own = self.routes.range((flow, 0)..=(flow, u16::MAX));
+        let own = self.routes.range(paths_of(flow));
         own.map(|((_, path), route)| {
             let mut spent = Spent::default();
             for hop in &route.forth {
                 spent.down = spent.down.max(network.link_use(*hop).down.as_secs_f64());
             }
-            let accounts = self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == *path);
+            let accounts = self.accounts.range(subflows_of(flow)).filter(|(_, one)| one.path == *path);
             for (_, account) in accounts {
                 let mut account = account.clone();
                 account.settle(now, route, self.acks.get(&(flow, route.interface)), network);
