@@ -32,8 +32,8 @@ pub(crate) fn kind() -> Kind<Maker> {
     })
 }
 
-/// Last byte of an outside IPv4 address. The network routes by the other bytes only.
-const OUTSIDE: u8 = 254;
+/// Sum of the last bytes of an outside IPv4 address and its inside address.
+pub(crate) const LAST_BYTES: u8 = 255;
 /// RFC 5382 section 5, REQ-5: 2 hours and 4 minutes for established connections.
 const TIMEOUT: Duration = Duration::from_secs(124 * 60);
 /// Outside ports (RFC 6335 section 6: dynamic ports).
@@ -94,11 +94,12 @@ impl Middlebox for Nat {
     }
 }
 
-fn outside_address(inside: IpAddr) -> IpAddr {
+/// The outside address of an inside address: only the last byte differs.
+pub(crate) fn outside_address(inside: IpAddr) -> IpAddr {
     match inside {
         IpAddr::V4(address) => {
-            let [a, b, c, _] = address.octets();
-            IpAddr::from([a, b, c, OUTSIDE])
+            let [a, b, c, d] = address.octets();
+            IpAddr::from([a, b, c, LAST_BYTES - d])
         }
         IpAddr::V6(_) => inside,
     }

@@ -9,6 +9,8 @@ use mptcp::{ConnectionId, Endpoint, InterfaceId};
 use mptcp_clock::Instant;
 use netsim::{AddressId, DirectionId, LinkId, Network, NodeId, TimerId};
 
+use crate::middlebox::nat::LAST_BYTES;
+
 #[derive(Debug)]
 pub(super) struct Host {
     pub name: String,
@@ -96,9 +98,9 @@ impl Host {
     }
 }
 
-/// The address of an interface: 10.host.interface.1.
+/// The address of an interface: 10.host.interface.1. For each further 256 hosts, the last byte is larger by 1.
 pub(super) fn address(host: usize, interface: usize) -> IpAddr {
-    Ipv4Addr::new(10, host as u8, interface as u8, 1).into()
+    Ipv4Addr::new(10, host as u8, interface as u8, 1 + (host >> 8) as u8).into()
 }
 
 /// The interface with an address.
@@ -110,8 +112,10 @@ pub(super) fn interface_of(address: IpAddr) -> InterfaceId {
 pub(super) fn place(address: IpAddr) -> Option<(usize, usize)> {
     match address {
         IpAddr::V4(address) => {
-            let [_, host, interface, _] = address.octets();
-            Some((usize::from(host), usize::from(interface)))
+            let [_, host, interface, group] = address.octets();
+            // The upper half are outside addresses of NATs.
+            let group = group.min(LAST_BYTES - group).checked_sub(1)?;
+            Some((usize::from(group) << 8 | usize::from(host), usize::from(interface)))
         }
         IpAddr::V6(_) => None,
     }
@@ -120,4 +124,29 @@ pub(super) fn place(address: IpAddr) -> Option<(usize, usize)> {
 pub(super) fn lookup(addresses: &[Vec<AddressId>], address: IpAddr) -> Option<AddressId> {
     let (host, interface) = place(address)?;
     addresses.get(host)?.get(interface).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{address, place};
+    use crate::middlebox::nat::outside_address;
+    use crate::scenario::Limits;
+
+    #[test]
+    fn each_interface_has_its_own_addresses_inside_and_outside() {
+        let mut all = BTreeSet::new();
+        for host in (0..Limits::MAX_HOSTS).step_by(255).chain([Limits::MAX_HOSTS - 1]) {
+            for interface in [0, 1, Limits::MAX_INTERFACES - 1] {
+                let inside = address(host, interface);
+                for one in [inside, outside_address(inside)] {
+                    assert_eq!(place(one), Some((host, interface)), "{one}");
+                    assert!(all.insert(one), "{one} is given twice");
+                }
+            }
+        }
+        assert_eq!(address(3, 1).to_string(), "10.3.1.1");
+        assert_eq!(place([10, 0, 0, 0].into()), None);
+    }
 }

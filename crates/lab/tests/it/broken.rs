@@ -427,11 +427,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "topology_of_odd_k",
-        r#"topology_of_odd_k.toml:4: topology.k = 5: must be even, between 2 and 10: a switch has k/2 ports up and k/2 down (try 4 or 6)"#,
+        r#"topology_of_odd_k.toml:4: topology.k = 5: must be even, between 2 and 40: a switch has k/2 ports up and k/2 down (try 4 or 6)"#,
     ),
     (
         "topology_too_large",
-        r#"topology_too_large.toml:4: topology.k = 12: must be at most 10: more would exceed 255 hosts"#,
+        r#"topology_too_large.toml:4: topology.k = 42: must be at most 40: more would exceed 16384 hosts"#,
     ),
     (
         "topology_of_no_kind",
@@ -452,7 +452,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "bcube_too_large",
-        r#"bcube_too_large.toml:5: topology.k = 3: must give at most 255 hosts, but n^(k+1) is 4096 (try k = 1)"#,
+        r#"bcube_too_large.toml:5: topology.k = 4: must give at most 16384 hosts, but n^(k+1) is 32768 (try k = 3)"#,
     ),
     ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
     (

@@ -183,12 +183,11 @@ fn baselines_and_seeds_are_counted_before_they_are_made() {
 
 #[test]
 fn more_hosts_and_interfaces_than_addresses_have_room_for_are_refused() {
-    let hosts: String = (0..300)
-        .map(|n| format!("[links.l{n}]\nends = [\"h{n}\", \"hub\"]\nrate = \"1Mbit\"\n[flows.f{n}]\nfrom = \"h{n}\"\nto = \"sink\"\n"))
+    let pairs: String = (0..8_200)
+        .map(|n| format!("[links.l{n}]\nends = [\"a{n}\", \"b{n}\"]\nrate = \"1Mbit\"\n[flows.f{n}]\nfrom = \"a{n}\"\nto = \"b{n}\"\n"))
         .collect();
-    let sink = "[links.sink]\nends = [\"hub\", \"sink\"]\nrate = \"1Mbit\"\n";
-    let said = refused(&format!("duration = \"1s\"\n{hosts}{sink}"));
-    assert!(said.contains("flows: must join at most 255 hosts, but join 301"), "{said}");
+    let said = refused(&format!("duration = \"1s\"\n[limits]\nlinks = 10000\n{pairs}"));
+    assert!(said.contains("flows: must join at most 16384 hosts, but join 16400"), "{said}");
     let ways: String = (0..300).map(|n| format!("[paths.p{n}]\nrate = \"1Mbit\"\n")).collect();
     let said = refused(&format!("duration = \"1s\"\n{ways}[flows.bulk]\n"));
     assert!(said.contains("has 300 interfaces, but a host must have at most 255"), "{said}");

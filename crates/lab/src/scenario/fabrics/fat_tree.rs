@@ -6,8 +6,8 @@
 
 use super::plan::{Fabric, host};
 
-/// Maximum k: k = 12 would have 432 hosts.
-pub(super) const MOST: i64 = 10;
+/// Maximum k, which has 16,000 hosts: k = 42 would have 18,522.
+pub(super) const MOST: i64 = 40;
 
 pub(super) fn build(k: u32) -> Result<Fabric, String> {
     if k < 2 || k % 2 == 1 {

@@ -12,7 +12,7 @@ table! {
     TopologyTable {
         /// The type of network. Required.
         kind: TopologyKind,
-        /// fat_tree: number of ports per switch, even, 2 to 10. bcube: number of the last level, 0 to 6.
+        /// fat_tree: number of ports per switch, even, 2 to 40. bcube: number of the last level, 0 to 6.
         /// Required.
         k: u32,
         /// bcube: number of ports per switch, 2 to 128. Required for a bcube.

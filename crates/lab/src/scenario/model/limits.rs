@@ -29,8 +29,10 @@ pub struct Limits {
 impl Limits {
     /// Maximum number of flows: each has its own port above 5000, and a number of 16 bits.
     pub const MAX_FLOWS: u64 = 60_000;
-    /// Maximum number of hosts, and of interfaces of a host: addresses have one byte for each.
-    pub const MAX_HOSTS: usize = 255;
+    /// Maximum number of hosts: half of the addresses for which `world/host.rs` has a number.
+    pub const MAX_HOSTS: usize = 16_384;
+    /// Maximum number of interfaces of a host: addresses have one byte for them.
+    pub const MAX_INTERFACES: usize = 255;
 }
 
 impl Default for Limits {

@@ -51,10 +51,10 @@ pub(super) fn resolve(
     let ends: BTreeSet<&str> =
         hosts.iter().copied().filter(|host| !relays.iter().any(|relay| relay == host)).collect();
     let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &ends)), duration };
-    if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MAX_HOSTS) {
+    if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MAX_INTERFACES) {
         let count = world.own(host).count();
-        let problem =
-            format!("{host:?} has {count} interfaces, but a host must have at most {}", Limits::MAX_HOSTS);
+        let most = Limits::MAX_INTERFACES;
+        let problem = format!("{host:?} has {count} interfaces, but a host must have at most {most}");
         return Err(context.error(&["flows"], problem));
     }
     let mut flows: Vec<Flow> = Vec::new();
