@@ -3,7 +3,7 @@
 //! Gives routers the next hop of each frame. Owns nodes, the ends of links, addresses and routes, which do
 //! not depend on the state of links. Never holds a frame. `spreading` selects among equal-cost paths.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use thiserror::Error;
 
@@ -79,13 +79,14 @@ pub(crate) struct Topology {
     /// The node at the far end of each direction.
     heads: Vec<NodeId>,
     names: Vec<String>,
+    /// The same names, for a search.
+    taken: HashSet<String>,
     explicit: Vec<(NodeId, AddressId, DirectionId)>,
     /// `routes[address][node]`; empty if it must be recomputed.
     routes: Vec<Vec<Option<DirectionId>>>,
     /// Whether any node spreads frames or has pinned routes. `ways` is computed only then.
     choosing: bool,
-    /// `ways[address][node]`: the equal-cost next hops, by link number.
-    ways: Vec<Vec<Box<[DirectionId]>>>,
+    ways: EqualWays,
     /// Pinned routes, by node, address and class (the upper 24 bits of a label).
     pins: HashMap<(NodeId, AddressId, u32), Pins>,
 }
@@ -119,7 +120,7 @@ impl Topology {
         if a == b {
             return Err(TopologyError::Loop(name.to_owned()));
         }
-        if self.names.iter().any(|other| other == name) {
+        if !self.taken.insert(name.to_owned()) {
             return Err(TopologyError::DuplicateLink(name.to_owned()));
         }
         self.routes.clear();
@@ -249,7 +250,7 @@ impl Topology {
             // Without pinned routes for this label, the regular route applies.
             return *self.routes.get(address.index())?.get(node.index())?;
         }
-        let ways = self.ways.get(address.index())?.get(node.index())?;
+        let ways = self.ways.of(address, node)?;
         ways.get(spreading.choose(ways.len(), label, address)).copied()
     }
 
@@ -279,14 +280,20 @@ impl Topology {
         let found: Vec<Ways> = self.addresses.iter().map(|address| self.ways_to(address)).collect();
         if self.choosing {
             let all = |(address, ways): (&Address, &Ways)| self.equal_ways_to(address, ways);
-            self.ways = self.addresses.iter().zip(&found).map(all).collect();
+            let mut equal = EqualWays::default();
+            let mut numbers = HashMap::new();
+            for to in self.addresses.iter().zip(&found) {
+                let row = all(to).into_iter().map(|ways| equal.intern(ways, &mut numbers)).collect();
+                equal.rows.push(row);
+            }
+            for &(node, address, direction) in &self.explicit {
+                equal.rows[address.index()][node.index()] = equal.intern([direction].into(), &mut numbers);
+            }
+            self.ways = equal;
         }
         self.routes = found.into_iter().map(|ways| ways.first).collect();
         for &(node, address, direction) in &self.explicit {
             self.routes[address.index()][node.index()] = Some(direction);
-            if let Some(ways) = self.ways.get_mut(address.index()) {
-                ways[node.index()] = [direction].into();
-            }
         }
     }
 
@@ -329,6 +336,32 @@ impl Topology {
             node.leaving.iter().filter(nearer).copied().collect()
         };
         self.nodes.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The equal-cost next hops, by link number, from each node to each address.
+///
+/// Many addresses have the same next hops, so each list is stored once.
+#[derive(Debug, Default)]
+struct EqualWays {
+    lists: Vec<Box<[DirectionId]>>,
+    /// `rows[address][node]`: an index of `lists`.
+    rows: Vec<Vec<u32>>,
+}
+
+impl EqualWays {
+    #[inline]
+    fn of(&self, address: AddressId, node: NodeId) -> Option<&[DirectionId]> {
+        let number = *self.rows.get(address.index())?.get(node.index())?;
+        self.lists.get(number as usize).map(|list| &**list)
+    }
+
+    /// The index of a list, which is added if it is new.
+    fn intern(&mut self, list: Box<[DirectionId]>, numbers: &mut HashMap<Box<[DirectionId]>, u32>) -> u32 {
+        *numbers.entry(list).or_insert_with_key(|list| {
+            self.lists.push(list.clone());
+            self.lists.len() as u32 - 1
+        })
     }
 }
 

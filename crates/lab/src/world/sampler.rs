@@ -3,6 +3,8 @@
 //! Owns the samples, which become a table of the results. Owns also the counters at the end of the warm-up,
 //! because summaries exclude it.
 
+use std::collections::HashMap;
+
 use mptcp::{ConnectionInfo, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
 use netsim::{LinkId, Network};
@@ -27,6 +29,31 @@ struct PathCount {
     subflows: u32,
 }
 
+/// Values of a flow by path, for the paths that it uses, in the order of their indices in `path_names`.
+#[derive(Clone, Debug, Default)]
+struct ByPath<T>(Vec<(usize, T)>);
+
+impl<T: Copy + Default> ByPath<T> {
+    /// The value of a path; the default for an unused one.
+    fn get(&self, path: usize) -> T {
+        let found = self.0.iter().find(|(known, _)| *known == path);
+        found.map_or_else(T::default, |(_, value)| *value)
+    }
+
+    /// The value of a path, which is added if it is new.
+    fn at(&mut self, path: usize) -> &mut T {
+        let place = self.0.partition_point(|(known, _)| *known < path);
+        if self.0.get(place).is_none_or(|(known, _)| *known != path) {
+            self.0.insert(place, (path, T::default()));
+        }
+        &mut self.0[place].1
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, T)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
 /// Counters of a flow at an earlier time.
 #[derive(Clone, Debug, Default)]
 struct Mark {
@@ -34,7 +61,7 @@ struct Mark {
     /// Bytes received out of order, until the end of the warm-up; then 0.
     early: u64,
     again: Again,
-    paths: Vec<PathCount>,
+    paths: ByPath<PathCount>,
 }
 
 /// Bytes that a sender sent on a second subflow: reinjected, and by opportunistic retransmission (M1).
@@ -61,10 +88,6 @@ impl Again {
 }
 
 impl Mark {
-    fn new(paths: usize) -> Self {
-        Self { received: 0, early: 0, again: Again::default(), paths: vec![PathCount::default(); paths] }
-    }
-
     /// Bytes that arrived for the first time, in order or not.
     fn unique(&self) -> u64 {
         self.received + self.early
@@ -87,6 +110,8 @@ pub(super) struct Sampler {
     /// By flow: whether its subflows share addresses, so that each has its own name.
     numbered: Vec<bool>,
     path_names: Vec<String>,
+    /// Index in `path_names` by name.
+    path_numbers: HashMap<String, usize>,
     links: Vec<LinkId>,
     /// By link: whether a queue marks packets (ECN).
     marks: Vec<bool>,
@@ -100,7 +125,7 @@ pub(super) struct Sampler {
     warmup: Instant,
     interval: f64,
     /// Sampled RTTs by flow and path.
-    rtts: Vec<Vec<RoundTrips>>,
+    rtts: Vec<ByPath<RoundTrips>>,
 }
 
 impl Sampler {
@@ -112,14 +137,15 @@ impl Sampler {
             links: links.to_vec(),
             marks: scenario.links.iter().map(Link::marks).collect(),
             on_line: vec![[0; 2]; links.len()],
-            last: vec![Mark::new(path_names.len()); flows],
-            warm: vec![Mark::new(path_names.len()); flows],
+            last: vec![Mark::default(); flows],
+            warm: vec![Mark::default(); flows],
             warm_at: vec![None; flows],
             warm_duplicates: vec![0; flows],
             warmup: Instant::ZERO + scenario.warmup,
             interval: scenario.sample.as_secs_f64(),
-            rtts: vec![vec![RoundTrips::default(); path_names.len()]; flows],
+            rtts: vec![ByPath::default(); flows],
             numbered: scenario.flows.iter().map(|flow| flow.ports().is_some()).collect(),
+            path_numbers: path_names.iter().cloned().zip(0..).collect(),
             path_names,
         }
     }
@@ -185,10 +211,11 @@ impl Sampler {
         let counts = self.counts(hosts, app, info.as_ref(), receiving.as_ref());
         let per_second = 8.0 / self.interval;
         let mut total = 0.0;
-        for (path, (count, last)) in counts.iter().zip(&self.last[flow].paths).enumerate() {
+        for (path, count) in counts.iter() {
             if count.subflows == 0 {
                 continue;
             }
+            let last = self.last[flow].paths.get(path);
             let sent = count.sent.saturating_sub(last.sent) as f64 * per_second;
             total += sent;
             self.samples.push(now, flow, path, Metric::Throughput, sent);
@@ -245,7 +272,7 @@ impl Sampler {
                 self.samples.push(now, flow, path, Metric::Ssthresh, ssthresh as f64);
             }
             if let Some(srtt) = subflow.srtt {
-                let seen = &mut self.rtts[flow][path];
+                let seen = self.rtts[flow].at(path);
                 // After the last byte, the RTT estimate no longer changes. An estimate from then is used only
                 // for flows that are too short for a sample.
                 if !app.has_all() || !seen.is_known {
@@ -274,7 +301,7 @@ impl Sampler {
         let interface = host::interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
         let number = if self.numbered[app.flow] { slot } else { 0 };
-        let place = |wanted: &str| self.path_names.iter().position(|known| known == wanted);
+        let place = |wanted: &str| self.path_numbers.get(wanted).copied();
         let found = if number == 0 { None } else { place(&numbered(name, number)) };
         found.or_else(|| place(name)).unwrap_or(0)
     }
@@ -285,19 +312,20 @@ impl Sampler {
         app: &App,
         info: Option<&ConnectionInfo>,
         receiving: Option<&ConnectionInfo>,
-    ) -> Vec<PathCount> {
-        let mut counts = vec![PathCount::default(); self.path_names.len()];
+    ) -> ByPath<PathCount> {
+        let mut counts = ByPath::default();
         if let Some(datagrams) = &app.datagrams {
             let name = &hosts[app.from].interface_names[app.interface.0 as usize];
-            if let Some(path) = self.path_names.iter().position(|known| known == name) {
+            if let Some(&path) = self.path_numbers.get(name) {
                 let (sent, acked) = (datagrams.sent, app.received);
-                counts[path] = PathCount { sent, acked, arrived: acked, subflows: 1, ..PathCount::default() };
+                *counts.at(path) =
+                    PathCount { sent, acked, arrived: acked, subflows: 1, ..PathCount::default() };
             }
             return counts;
         }
         let Some(info) = info else { return self.last[app.flow].paths.clone() };
         for (slot, subflow) in info.subflows.iter().enumerate() {
-            let count = &mut counts[self.path_of(hosts, app, subflow, slot)];
+            let count = counts.at(self.path_of(hosts, app, subflow, slot));
             count.sent += subflow.stats.bytes_sent;
             count.acked += subflow.stats.bytes_acked;
             count.retransmits += subflow.retransmissions;
@@ -306,7 +334,7 @@ impl Sampler {
             count.subflows += 1;
         }
         for (slot, subflow) in receiving.into_iter().flat_map(|info| info.subflows.iter().enumerate()) {
-            counts[self.path_of(hosts, app, subflow, slot)].arrived += subflow.stats.bytes_received;
+            counts.at(self.path_of(hosts, app, subflow, slot)).arrived += subflow.stats.bytes_received;
         }
         counts
     }
@@ -364,7 +392,7 @@ impl Sampler {
         let waiting = if app.has_all() { 0 } else { early(arrivals.as_ref()) };
         let unique = app.received + waiting;
         let sent: u64 =
-            counts.iter().zip(&warm.paths).map(|(now, then)| now.sent.saturating_sub(then.sent)).sum();
+            counts.iter().map(|(path, now)| now.sent.saturating_sub(warm.paths.get(path).sent)).sum();
         let complete = match spec.traffic {
             Traffic::File { bytes } => app.received == bytes,
             Traffic::Custom(_) => app.ended && app.received == app.written,
@@ -439,21 +467,21 @@ impl Sampler {
         }
     }
 
-    fn path_summaries(&self, flow: usize, counts: &[PathCount]) -> Vec<PathSummary> {
-        let warm = &self.warm[flow].paths;
-        let used = (0..counts.len()).filter(|&path| counts[path].subflows > 0);
-        used.map(|path| {
-            let RoundTrips { sum, count, .. } = self.rtts[flow][path];
+    fn path_summaries(&self, flow: usize, counts: &ByPath<PathCount>) -> Vec<PathSummary> {
+        let used = counts.iter().filter(|(_, count)| count.subflows > 0);
+        used.map(|(path, count)| {
+            let RoundTrips { sum, count: samples, .. } = self.rtts[flow].get(path);
+            let warm = self.warm[flow].paths.get(path);
             PathSummary {
                 path: self.path_names[path].clone(),
-                subflows: counts[path].subflows,
-                bytes_sent: counts[path].sent.saturating_sub(warm[path].sent),
-                bytes_arrived: counts[path].arrived.saturating_sub(warm[path].arrived),
-                bytes_acked: counts[path].acked.saturating_sub(warm[path].acked),
-                retransmits: counts[path].retransmits.saturating_sub(warm[path].retransmits),
-                timeouts: counts[path].timeouts.saturating_sub(warm[path].timeouts),
-                reinjected: counts[path].reinjected.saturating_sub(warm[path].reinjected),
-                mean_srtt: sum / f64::from(count),
+                subflows: count.subflows,
+                bytes_sent: count.sent.saturating_sub(warm.sent),
+                bytes_arrived: count.arrived.saturating_sub(warm.arrived),
+                bytes_acked: count.acked.saturating_sub(warm.acked),
+                retransmits: count.retransmits.saturating_sub(warm.retransmits),
+                timeouts: count.timeouts.saturating_sub(warm.timeouts),
+                reinjected: count.reinjected.saturating_sub(warm.reinjected),
+                mean_srtt: sum / f64::from(samples),
                 limits: Vec::new(),
                 sender_limits: Vec::new(),
                 capacity: None,
