@@ -32,7 +32,52 @@ fn usual_queue(half: &Half) -> f64 {
 
 /// Whether the queue was far from full just before a loss.
 fn is_random(episode: &LossEpisode, usual: f64, base: f64) -> bool {
-    episode.queueing < (EMPTY * usual).max(SHORTEST_QUEUE).max(0.1 * base)
+    is_empty(episode.queueing, usual, base)
+}
+
+fn is_empty(queueing: f64, usual: f64, base: f64) -> bool {
+    queueing < (EMPTY * usual).max(SHORTEST_QUEUE).max(0.1 * base)
+}
+
+/// Share of random losses after which the next transmission is lost too; 0 without random losses. `is_counted` selects
+/// transmissions by their time, ns.
+pub(super) fn burstiness(half: &Half, is_counted: impl Fn(u64) -> bool) -> f64 {
+    let (usual, base) = (usual_queue(half), half.round_trips.base.unwrap_or(0.0));
+    let mut queueing = 0.0;
+    let (mut lost, mut again) = (0_u32, 0_u32);
+    for pair in half.transmissions.all().windows(2) {
+        if !pair[0].queueing.is_nan() {
+            queueing = f64::from(pair[0].queueing);
+        }
+        if pair[0].is_lost && is_counted(pair[0].time) && is_empty(queueing, usual, base) {
+            lost += 1;
+            again += u32::from(pair[1].is_lost);
+        }
+    }
+    f64::from(again) / f64::from(lost.max(1))
+}
+
+/// Data in flight at which a path and its queue are full, as a share of what both hold. The capacity is known to about a
+/// tenth, and so is the time in the queue.
+const FULL: f64 = 0.75;
+
+/// Time after losses of bursts, s: a queue overflowed although the path was not full. Acknowledgements space the data of a
+/// sender that has more to send. One that waits for its application or its buffer sends bursts.
+pub(super) fn after_bursts(case: &Case<'_>, number: usize) -> f64 {
+    let subflow = case.subflow(number);
+    let half = &subflow.halves[case.side];
+    let (Some(capacity), Some(base)) = (half.capacity(), half.round_trips.base) else { return 0.0 };
+    // Far from the sender, data in the queue is not in flight yet.
+    if subflow.distance(case.side) > subflow.distance(1 - case.side) {
+        return 0.0;
+    }
+    let usual = usual_queue(half);
+    let ends = half.losses.iter().skip(1).map(|next| next.time).chain([half.last_progress]);
+    let bursts = half.losses.iter().zip(ends).filter(|(episode, _)| {
+        let full = capacity * (base + episode.queueing);
+        !is_random(episode, usual, base) && (episode.flight as f64) < FULL * full
+    });
+    bursts.map(|(episode, end)| end.saturating_sub(episode.time) as f64 / 1e9).sum()
 }
 
 /// Segments that were lost while the queue was not full.
@@ -54,7 +99,8 @@ fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdic
     let size = half.segment_size();
     let sent = (half.totals.new_bytes + half.totals.retransmitted_bytes).div_ceil(size).max(1);
     let rate = half.totals.lost as f64 / sent as f64;
-    let share = bytes * part / rates.potential().max(1.0);
+    let mut cost = bytes * part;
+    let share = cost / rates.potential().max(1.0);
     let evidence: Vec<_> = random
         .iter()
         .take(4)
@@ -72,12 +118,19 @@ fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdic
             )
         })
         .collect();
-    let mut found = match policer::find(case, number).filter(|_| part > 0.5) {
+    let mut found = match policer::find(case, number) {
         Some(Policer { rate: tokens, .. }) => {
+            // The path carries no more than this rate, even if its window or the scheduler seem to limit it.
+            let one = &rates.subflows[number];
+            let most = [Limit::Loss, Limit::Growth, Limit::Unused]
+                .iter()
+                .map(|limit| rates.of(number, *limit))
+                .sum();
+            cost = cost.max(((one.capacity - tokens) * one.active).min(most));
             let mut one = verdict(
                 "policer",
                 Some(number),
-                share.max(0.1),
+                (cost / rates.potential().max(1.0)).max(0.1),
                 format!(
                     "{} is policed to {:.1} Mb/s: packets above this rate are dropped, and never queued",
                     case.name(number),
@@ -112,7 +165,7 @@ fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdic
         }
     };
     found.evidence = evidence;
-    found.cost = Some(rates.rate(bytes * part));
+    found.cost = Some(rates.rate(cost));
     Some(found)
 }
 

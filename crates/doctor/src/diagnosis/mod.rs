@@ -3,6 +3,7 @@
 //! `missing` computes which limit cost how much, from the time in each state. The other files look for one kind of
 //! cause each. Every constant is explained where it stands.
 
+mod bucket;
 mod evidence;
 mod host_facts;
 mod limits;

@@ -6,12 +6,12 @@
 pub(crate) struct Capacity {
     /// Time steps of each series.
     pub(crate) steps: usize,
-    /// Segments in flight of each direction of a subflow, and pieces of data in flight of a connection.
+    /// Segments in flight and first transmissions of each direction of a subflow, and pieces of data in flight of a connection.
     pub(crate) in_flight: usize,
 }
 
 impl Capacity {
-    /// The capacity of the next subflow or connection after `count` others. All of 20,000 together take about 200 MB.
+    /// The capacity of the next subflow or connection after `count` others. All of 20,000 together take about 250 MB.
     pub(crate) const fn after(count: usize) -> Self {
         match count {
             0..32 => Self { steps: 256, in_flight: 1 << 14 },

@@ -5,10 +5,12 @@
 
 use std::collections::VecDeque;
 
+use super::one_way::OneWay;
 use super::path_rate::PathRate;
 use super::round_trips::RoundTrips;
 use super::sequence::Extender;
 use super::totals::{LossEpisode, Totals};
+use super::transmissions::{LogIndex, Transmissions};
 use crate::capture::PacketRef;
 
 /// Entries that one segment examines, at most.
@@ -38,6 +40,10 @@ struct Sent {
     is_hole: bool,
     /// Number of the first byte at the data level.
     data: Option<u64>,
+    /// Its last transmission.
+    log: Option<LogIndex>,
+    /// Time in queues of the segment before a hole, s.
+    queueing: f64,
 }
 
 /// The kind of a data segment.
@@ -87,8 +93,10 @@ pub(crate) struct Half {
     pub(crate) totals: Totals,
     pub(crate) round_trips: RoundTrips,
     rate: PathRate,
+    one_way: OneWay,
     pub(crate) losses: Vec<LossEpisode>,
     pub(crate) loss_episodes: u64,
+    pub(crate) transmissions: Transmissions,
     /// Time of the last loss episode, ns, and the data in flight before it, bytes.
     last_loss: Option<(u64, u64)>,
     /// Time of the last acknowledgement that arrived, and of the last data sent, ns.
@@ -128,8 +136,10 @@ impl Default for Half {
             totals: Totals::default(),
             round_trips: RoundTrips::default(),
             rate: PathRate::default(),
+            one_way: OneWay::default(),
             losses: Vec::new(),
             loss_episodes: 0,
+            transmissions: Transmissions::default(),
             last_loss: None,
             last_progress: 0,
             last_sent: 0,
@@ -146,7 +156,7 @@ impl Default for Half {
 impl Half {
     /// A direction that remembers at most `most` segments in flight.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, ..Self::default() }
+        Self { most, transmissions: Transmissions::new(most), ..Self::default() }
     }
 
     /// Starts the numbers at the SYN, whose first data byte is 1.
@@ -245,7 +255,8 @@ impl Half {
         {
             self.totals.short_segments += 1;
         }
-        (self.last_sent, self.sent_packet) = (time, packet);
+        let before = std::mem::replace(&mut self.last_sent, time);
+        self.sent_packet = packet;
         let mut kind = SentKind::default();
         let known = self.next;
         if start < known {
@@ -255,10 +266,11 @@ impl Half {
         if end > known {
             let begin = start.max(known);
             if begin > known {
-                self.note_hole(known, begin, time);
+                self.note_hole(known, begin, time, before);
             }
             kind.new = end - begin;
             let data = data.map(|data| data.saturating_add(begin - start));
+            let log = self.transmissions.add(time, kind.new, false);
             self.push(Sent {
                 start: begin,
                 end,
@@ -270,6 +282,8 @@ impl Half {
                 is_lost: false,
                 is_hole: false,
                 data,
+                log,
+                queueing: 0.0,
             });
             self.next = end;
             self.totals.new_bytes += kind.new;
@@ -293,8 +307,12 @@ impl Half {
         self.sent.push_back(one);
     }
 
-    /// Data that the capture has not seen when later data passes.
-    fn note_hole(&mut self, start: u64, end: u64, time: u64) {
+    /// Data that the capture has not seen when later data passes; `before` is the time of the segment before it, ns.
+    fn note_hole(&mut self, start: u64, end: u64, time: u64, before: u64) {
+        // The end of a burst is what a full bucket drops, and the next burst comes much later.
+        let log = self.transmissions.add(before, end - start, true);
+        let queueing = self.queueing();
+        self.transmissions.set_queueing(log, queueing);
         let hole = Sent {
             start,
             end,
@@ -306,6 +324,8 @@ impl Half {
             is_lost: false,
             is_hole: true,
             data: None,
+            log,
+            queueing,
         };
         self.push(hole);
     }
@@ -326,6 +346,7 @@ impl Half {
     ) -> (bool, bool) {
         let size = self.segment_size();
         let segments = (end - start).div_ceil(size);
+        let log = self.transmissions.add(time, end - start, false);
         let mut index = self.index_after(start);
         let (mut is_again, mut fills_hole) = (false, false);
         if start < self.acknowledged {
@@ -344,6 +365,7 @@ impl Half {
                 one.is_hole = false;
                 one.transmissions = 1;
                 if is_late {
+                    self.transmissions.set_lost(one.log, false);
                     self.totals.reordered += 1;
                 } else {
                     one.transmissions = 2;
@@ -363,10 +385,10 @@ impl Half {
                     self.flight += newly.min(length);
                 }
                 if is_again {
-                    let was_lost = self.sent[index].is_lost;
-                    self.sent[index].is_lost = false;
-                    if !was_lost {
-                        self.note_loss(segments, time, packet, false, self.sent[index].start);
+                    let one = &mut self.sent[index];
+                    let (start, queueing) = (one.start, one.queueing);
+                    if !std::mem::take(&mut one.is_lost) {
+                        self.note_loss(segments, time, packet, false, start, queueing);
                     }
                 }
             } else {
@@ -375,6 +397,7 @@ impl Half {
                 one.transmissions += 1;
                 one.last = time;
                 let (was_lost, sacked) = (one.is_lost, one.sacked);
+                let earlier = std::mem::replace(&mut one.log, log);
                 let (first, length) = (one.start, one.end - one.start);
                 one.is_lost = false;
                 let smoothed = self.round_trips.smoothed.unwrap_or(0.0);
@@ -386,7 +409,16 @@ impl Half {
                 if was_lost && !sacked {
                     self.flight += length;
                 } else if !was_lost && !sacked {
-                    self.note_loss(segments.min(length.div_ceil(size)), time, packet, by_timer, first);
+                    self.transmissions.set_lost(earlier, true);
+                    let queueing = self.queueing();
+                    self.note_loss(
+                        segments.min(length.div_ceil(size)),
+                        time,
+                        packet,
+                        by_timer,
+                        first,
+                        queueing,
+                    );
                 }
             }
             index += 1;
@@ -412,7 +444,22 @@ impl Half {
         index
     }
 
-    fn note_loss(&mut self, segments: u64, time: u64, packet: PacketRef, by_timer: bool, start: u64) {
+    /// Time in queues of the segment before a loss, s.
+    fn queueing(&self) -> f64 {
+        let queueing = self.round_trips.queueing();
+        // Few echoes arrive, and the one-way delay does not show a queue that never drains.
+        self.one_way.queueing().filter(|_| self.uses_echoes).map_or(queueing, |one| one.max(queueing))
+    }
+
+    fn note_loss(
+        &mut self,
+        segments: u64,
+        time: u64,
+        packet: PacketRef,
+        by_timer: bool,
+        start: u64,
+        queueing: f64,
+    ) {
         self.totals.lost += segments;
         if start >= self.recovery_point {
             self.recovery_point = self.next;
@@ -421,9 +468,8 @@ impl Half {
             if self.losses.len() < MOST_LOSSES {
                 self.losses.push(LossEpisode {
                     time,
-                    queueing: self.round_trips.queueing(),
+                    queueing,
                     flight: self.peak,
-                    position: self.totals.delivered,
                     segments: 0,
                     by_timer,
                     packet,
@@ -450,7 +496,8 @@ impl Half {
         let Some(number) = self.extend_existing(number) else { return false };
         let before = self.totals.delivered;
         let was_outstanding = self.is_outstanding();
-        let mut sample: Option<(f64, u64)> = None;
+        let mut sample: Option<f64> = None;
+        let mut last_in_order = None;
         let mut newest = None;
         if number > self.next {
             // Acknowledged, but never captured. A FIN counts one.
@@ -476,10 +523,17 @@ impl Half {
                 newest = (front.transmissions == 1 && !front.sacked).then_some(front.last);
                 Self::deliver(front, start, end, &mut self.flight, &mut self.totals, report);
                 if front.transmissions == 1 && !front.sacked {
-                    sample = Some(((time.saturating_sub(front.last)) as f64 / 1e9, end - start));
+                    sample = Some(time.saturating_sub(front.last) as f64 / 1e9);
+                    last_in_order = front.log;
                 }
                 self.sent.pop_front();
             }
+        }
+        let is_several = self.totals.delivered - before > self.segment_size();
+        let in_order = sample.filter(|_| !self.uses_echoes);
+        let is_prompt = in_order.is_none_or(|sample| self.round_trips.in_order(sample, is_several));
+        if in_order.is_some() && is_prompt {
+            self.transmissions.set_queueing(last_in_order, self.round_trips.queueing());
         }
         let mut taken = [(0, 0); 4];
         for (slot, (left, right)) in blocks.take(4).enumerate() {
@@ -500,7 +554,7 @@ impl Half {
         self.blocks = taken;
         self.find_losses(time, packet);
         let newly = self.totals.delivered - before;
-        if let Some((sample, _)) = sample
+        if let Some(sample) = sample
             && !self.uses_echoes
         {
             self.round_trips.add(sample, newly.max(1));
@@ -510,7 +564,8 @@ impl Half {
             (self.last_progress, self.progress_packet) = (time, packet);
         }
         if newly > 0 {
-            self.rate.paired(time, newest, newly);
+            // The time of a delayed acknowledgement is not that of its data.
+            self.rate.paired(time, newest.filter(|_| is_prompt), newly);
             if !self.is_in_recovery() {
                 self.credit += newly;
             }
@@ -554,7 +609,7 @@ impl Half {
         (left, right): (u64, u64),
         from: u64,
         time: u64,
-        sample: &mut Option<(f64, u64)>,
+        sample: &mut Option<f64>,
         report: &mut impl FnMut(Delivered),
     ) {
         let mut index = self.index_after(from);
@@ -567,7 +622,13 @@ impl Half {
                 let (start, end) = (one.start, one.end);
                 Self::deliver(one, start, end, &mut self.flight, &mut self.totals, report);
                 if one.transmissions == 1 && !one.is_hole {
-                    *sample = Some((time.saturating_sub(one.last) as f64 / 1e9, end - start));
+                    let round_trip = time.saturating_sub(one.last) as f64 / 1e9;
+                    *sample = Some(round_trip);
+                    if !self.uses_echoes
+                        && let Some(base) = self.round_trips.base
+                    {
+                        self.transmissions.set_queueing(one.log, round_trip - base);
+                    }
                 }
                 one.sacked = true;
                 one.is_lost = false;
@@ -592,6 +653,7 @@ impl Half {
             let one = &mut self.sent[index];
             if !one.sacked && !one.is_lost && one.transmissions <= 1 {
                 one.is_lost = true;
+                self.transmissions.set_lost(one.log, true);
                 if !one.is_hole {
                     self.flight = self.flight.saturating_sub(one.end - one.start);
                 }
@@ -602,13 +664,14 @@ impl Half {
         }
         self.examined = bound;
         if let Some(start) = first {
-            self.note_loss(lost, time, packet, false, start);
+            self.note_loss(lost, time, packet, false, start, self.queueing());
         }
     }
 
-    /// As [`PathRate::arrived`], for a capture far from the sender.
+    /// Takes the arrival of a segment of this many bytes at a capture far from the sender.
     pub(crate) fn measure_arrival(&mut self, time: u64, stamp: u32, bytes: u64) {
         self.rate.arrived(time, stamp, bytes);
+        self.one_way.take(time, stamp);
     }
 
     /// Time that the path needs for one segment, ns; 0 while it is unknown.

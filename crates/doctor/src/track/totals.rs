@@ -11,8 +11,6 @@ pub(crate) struct LossEpisode {
     pub(crate) queueing: f64,
     /// Data in flight before it, bytes.
     pub(crate) flight: u64,
-    /// Bytes delivered before it was found.
-    pub(crate) position: u64,
     /// Lost segments.
     pub(crate) segments: u64,
     /// It was found by a retransmission timer.
