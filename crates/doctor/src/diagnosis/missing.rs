@@ -4,6 +4,7 @@
 //! assigned to the states of that time, in proportion. A step whose mean data in flight fills the path misses nothing:
 //! the link itself was slower then.
 
+use super::silence;
 use crate::track::{Limit, Series, StreamStep, Subflow, View};
 
 /// Data in flight that fills a path, in bandwidth-delay products. The capacity is known to about a tenth.
@@ -37,6 +38,14 @@ impl SubflowRates {
         let [early, late] = self.growth;
         let grows = self.seconds[Limit::Growth as usize] > 0.5 * self.active && late >= 1.15 * early;
         self.seconds[Limit::Loss as usize] > 0.5 * self.active || grows && self.filled > 0.5 * self.active
+    }
+
+    /// Assigns the time and the bytes of a limit to another one.
+    fn assign(&mut self, from: Limit, to: Limit) {
+        for values in [&mut self.seconds, &mut self.missing] {
+            let value = std::mem::take(&mut values[from as usize]);
+            values[to as usize] += value;
+        }
     }
 
     /// Whether its window neither grows nor loses data, so that something else limits it.
@@ -74,14 +83,19 @@ impl MissingRates {
         let subflows: Vec<SubflowRates> = view
             .subflows
             .iter()
-            .map(|&id| {
+            .enumerate()
+            .map(|(number, &id)| {
                 let half = &flows[id].halves[side];
                 let capacity = match half.capacity() {
                     Some(known) if half.has_measured_capacity() => known,
                     Some(least) => least.max(assumed),
                     None => assumed,
                 };
-                one(&flows[id], side, capacity, &direction.steps)
+                let mut rates = one(&flows[id], side, capacity, &direction.steps);
+                if rates.seconds[Limit::Dead as usize] > 0.0 {
+                    rates.assign(Limit::Dead, silence::cause(view, &flows[id], number, side));
+                }
+                rates
             })
             .collect();
         // A path can be silent for longer than data was sent.

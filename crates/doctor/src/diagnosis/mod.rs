@@ -11,6 +11,7 @@ mod losses;
 mod missing;
 mod policer;
 mod rank;
+mod silence;
 mod structure;
 
 pub(crate) use evidence::Case;
