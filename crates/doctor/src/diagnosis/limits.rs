@@ -1,6 +1,7 @@
 //! Verdicts from the time in each state: receive window, head-of-line blocking, send buffer, application, scheduler.
 
 use super::evidence::{Case, counted, verdict};
+use super::losses::after_bursts;
 use super::missing::MissingRates;
 use crate::report::{Evidence, Verdict};
 use crate::track::Limit;
@@ -27,8 +28,9 @@ const MARGIN: f64 = 1.3;
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
 const UNKNOWN: f64 = 0.3;
-/// Share of thin data on a slow path, above which the scheduler is the first thing to change.
-const OFTEN: f64 = 0.4;
+/// Share of thin data that a slow path delays, above which the scheduler is the first thing to change, and share of the time
+/// after bursts, above which the sender limits the connection: most of it.
+const MOST: f64 = 0.5;
 /// Share of the potential that the application leaves unused, if its data is thin.
 const THIN: f64 = 0.25;
 
@@ -266,14 +268,16 @@ fn full_buffer(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     plateau(case, rates).or_else(|| has_full_buffer(case, rates).then(usual))
 }
 
-/// Whether all paths have space again and again, although the sender never pauses and always waits for acknowledgements. A
-/// scheduler with data to send would use that space, and an application would not wait for acknowledgements.
+/// Whether all paths have space again and again, or bursts overflow the queue of a path that is not full, although the sender
+/// never pauses and always waits for acknowledgements. A scheduler with data to send would use that space, and an
+/// application would not wait for acknowledgements.
 fn has_full_buffer(case: &Case<'_>, rates: &MissingRates) -> bool {
     let direction = &case.view.directions[case.side];
-    let waiting =
-        rates.subflows.iter().map(|one| one.seconds[Limit::Application as usize]).fold(0.0, f64::max);
+    let most = |time: &dyn Fn(usize) -> f64| (0..rates.subflows.len()).map(time).fold(0.0, f64::max);
+    let waiting = most(&|number| rates.subflows[number].seconds[Limit::Application as usize]);
     let waits = waiting > IDLE * rates.seconds && waiting < WAITING * rates.seconds;
-    waits && is_clocked(case) && direction.idle < IDLE * rates.seconds
+    let bursts = most(&|number| after_bursts(case, number)) > MOST * rates.seconds;
+    (waits || bursts) && is_clocked(case) && direction.idle < IDLE * rates.seconds
 }
 
 /// Whether acknowledgements release the data, so that the sender has more.
@@ -293,17 +297,22 @@ fn writes_little(case: &Case<'_>) -> bool {
 }
 
 /// Bytes of new data that a sender could have sent while nothing limited it but itself.
-fn unsent(rates: &MissingRates, is_sender: bool) -> f64 {
+fn unsent(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> f64 {
     let waiting = rates.total(Limit::Application);
     if !is_sender {
         return waiting;
     }
-    waiting + rates.total(Limit::Growth) + rates.total(Limit::Unused)
+    // A burst that overflows a queue is the fault of the sender too.
+    let after_bursts = rates.subflows.iter().enumerate().map(|(number, one)| {
+        let part = after_bursts(case, number) / one.active.max(1e-3);
+        part.min(1.0) * one.missing[Limit::Loss as usize]
+    });
+    waiting + rates.total(Limit::Growth) + rates.total(Limit::Unused) + after_bursts.sum::<f64>()
 }
 
 /// A sender whose application has nothing to send, or whose send buffer holds no more.
 fn sender(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<Verdict> {
-    let bytes = unsent(rates, is_sender);
+    let bytes = unsent(case, rates, is_sender);
     if bytes <= 0.0 {
         return None;
     }
@@ -403,25 +412,25 @@ fn misplaced(case: &Case<'_>, rates: &MissingRates, is_sender: bool) -> Option<V
     let direction = &case.view.directions[case.side];
     let counts = &direction.misplaced;
     let total = direction.stream.new_bytes.max(1);
-    let part = counts.bytes as f64 / total as f64;
+    let part = counts.late as f64 / total as f64;
     // While paths are full, a slow one is used for its capacity.
     let is_unknown = is_sender && !rates.is_measured;
-    let is_thin = is_unknown || unsent(rates, is_sender) > THIN * rates.potential();
+    let is_thin = is_unknown || unsent(case, rates, is_sender) > THIN * rates.potential();
     if full_buffer(case, rates).is_some() {
         return None;
     }
+    let delay = counts.delay / counts.late.max(1) as f64;
     if part < 0.1 || !is_thin {
         return None;
     }
-    let delay = counts.delay / counts.bytes.max(1) as f64;
     let fast_base = case.subflow(usize::from(counts.fast)).halves[case.side].round_trips.base.unwrap_or(0.0);
     // An application that sends little needs no throughput. It lacks the time that the slow path takes.
     let mut one = verdict(
         "scheduler",
         Some(usize::from(counts.slow)),
-        if part > OFTEN && delay > fast_base { 1.0 } else { part.min(0.3) },
+        if part > MOST && delay > fast_base { 1.0 } else { part.min(0.3) },
         format!(
-            "{:.0}% of the data was sent on a slow subflow although a faster one was free; that makes it {:.0} ms later",
+            "{:.0}% of the data took a slow subflow, or had to wait for such data, although a faster one was free: it arrives {:.0} ms later",
             part * 100.0,
             delay * 1e3
         ),

@@ -6,10 +6,14 @@ use super::capacity::Capacity;
 use super::series::Series;
 use super::steps::{Limit, StreamStep};
 use super::stream::Stream;
-use crate::capture::PacketRef;
+use crate::capture::{PacketRef, SeenSegment};
 
 /// Episodes of each limit that are remembered, at most.
 const MOST_EPISODES: usize = 4;
+
+/// Data of a thin connection within two RTTs of its fastest path, in segments, at most: that path alone carries it, as its
+/// initial window is ten segments (RFC 6928).
+const THIN: u64 = 12;
 
 /// An uninterrupted time in one state.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +30,33 @@ pub(crate) struct Episode {
 /// Counts of data that a thin connection sent on a slow path though a fast one was free.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Misplaced {
-    pub(crate) bytes: u64,
-    /// Sum over bytes of the additional half RTT, bytes × s.
+    /// Such data, and data behind it that arrives earlier and has to wait for it, bytes.
+    pub(crate) late: u64,
+    /// Sum over late bytes of the time that a free fast path would have saved, bytes × s.
     pub(crate) delay: f64,
+    /// Arrival of the last such data, less the time that a fast path takes, ns.
+    until: u64,
     pub(crate) packet: Option<(u64, PacketRef)>,
     pub(crate) slow: u16,
     pub(crate) fast: u16,
+}
+
+impl Misplaced {
+    /// Takes data on a slow path, which arrives `delay` seconds later than on the path `fast`.
+    pub(super) fn note(&mut self, segment: &SeenSegment, slow: u16, fast: u16, delay: f64) {
+        self.until = self.until.max(segment.time.saturating_add((delay * 1e9) as u64));
+        if self.packet.is_none() {
+            (self.packet, self.slow, self.fast) = (Some((segment.time, segment.packet)), slow, fast);
+        }
+    }
+
+    /// Takes new data of a thin connection, which waits for earlier data on a slow path.
+    pub(super) fn note_late(&mut self, time: u64, bytes: u64) {
+        if time < self.until {
+            self.late += bytes;
+            self.delay += bytes as f64 * (self.until - time) as f64 / 1e9;
+        }
+    }
 }
 
 /// One direction of the connection.
@@ -44,6 +69,9 @@ pub(crate) struct Direction {
     /// Present states, by subflow.
     current: Vec<Option<Episode>>,
     pub(crate) misplaced: Misplaced,
+    /// New data of the present RTT of the fastest path and of the one before, bytes, and the start of the present one, ns.
+    recent: [u64; 2],
+    recent_start: u64,
     /// New data that was sent just after an acknowledgement arrived, bytes.
     pub(crate) clocked: u64,
     /// Time of the last acknowledgement of new data, ns.
@@ -82,6 +110,8 @@ impl Direction {
             kept: Vec::new(),
             current: Vec::new(),
             misplaced: Misplaced::default(),
+            recent: [0; 2],
+            recent_start: start,
             clocked: 0,
             last_release: 0,
             first_data: None,
@@ -95,6 +125,21 @@ impl Direction {
             busy: 0.0,
             pause: 0.0,
         }
+    }
+
+    /// Adds new data; `round_trip` is that of the fastest path, ns.
+    pub(super) fn note_sent(&mut self, time: u64, bytes: u64, round_trip: u64) {
+        let since = time.saturating_sub(self.recent_start);
+        if since > round_trip {
+            let before = if since > 2 * round_trip { 0 } else { self.recent[0] };
+            (self.recent, self.recent_start) = ([0, before], time);
+        }
+        self.recent[0] += bytes;
+    }
+
+    /// Whether the fastest path alone carries the recent data.
+    pub(super) const fn is_thin(&self, segment_size: u64) -> bool {
+        self.recent[0] + self.recent[1] <= THIN * segment_size
     }
 
     /// Blames a subflow for the time that the window was full of out-of-order data.

@@ -8,8 +8,6 @@ use super::view::View;
 const RESOLUTION: u64 = 50_000;
 /// Segments that a subflow must have carried before its silence means something.
 const SILENT: u64 = 20;
-/// Data in flight of a thin connection, in segments, at most.
-const THIN: u64 = 12;
 
 impl View {
     /// Accounts the time up to `time` to the states of all subflows.
@@ -160,7 +158,7 @@ impl View {
     ) -> Option<(u16, f64)> {
         let own = flows[id].halves[side].round_trips.smoothed?;
         // With more data to send than this, a slow path is used for its capacity.
-        if self.directions[side].stream.flight() > THIN * flows[id].halves[side].segment_size() {
+        if !self.directions[side].is_thin(flows[id].halves[side].segment_size()) {
             return None;
         }
         let mut best: Option<(u16, f64)> = None;

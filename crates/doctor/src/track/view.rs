@@ -228,13 +228,14 @@ impl View {
         // A retransmission needs at least most of a round trip; the rest is reordering.
         half.reordering_window = if distance > SECOND / 1000 { distance as f64 / 1e9 * 0.7 } else { 0.001 };
         let losses = half.totals.lost;
+        let is_new = start >= half.next();
+        let kind = half.sent(start, length, data, segment.time, segment.packet, push);
         if distance > other
-            && start >= half.next()
+            && is_new
             && let Some(times) = segment.options.timestamps
         {
             half.measure_arrival(segment.time, times.value, length);
         }
-        let kind = half.sent(start, length, data, segment.time, segment.packet, push);
         let lost = half.totals.lost - losses;
         let next = half.next();
         let step = subflow.steps[side].at(segment.time);
@@ -265,6 +266,8 @@ impl View {
         index: u16,
     ) {
         let misplaced = (kind.new > 0).then(|| self.faster_free_subflow(flows, id, side, length)).flatten();
+        let halves = self.subflows.iter().map(|&one| &flows[one].halves[side]);
+        let fastest = halves.filter_map(|half| half.round_trips.smoothed).reduce(f64::min).unwrap_or(0.1);
         let subflow = &flows[id];
         // Far from the sender, the segment itself takes its time on the link.
         let is_far = subflow.distance(side) > subflow.distance(1 - side);
@@ -288,14 +291,13 @@ impl View {
                 if segment.time.saturating_sub(direction.last_release) < PROMPT + spacing {
                     direction.clocked += mapped.new;
                 }
+                direction.note_sent(segment.time, mapped.new, (fastest * 1e9) as u64);
+                let is_thin = direction.is_thin(flows[id].halves[side].segment_size());
                 if let Some((fast, delay)) = misplaced {
-                    let counts = &mut direction.misplaced;
-                    counts.bytes += mapped.new;
-                    counts.delay += mapped.new as f64 * delay;
-                    if counts.packet.is_none() {
-                        (counts.packet, counts.slow, counts.fast) =
-                            (Some((segment.time, segment.packet)), index, fast);
-                    }
+                    direction.misplaced.note(segment, index, fast, delay);
+                }
+                if is_thin {
+                    direction.misplaced.note_late(segment.time, mapped.new);
                 }
             }
         }
