@@ -1,6 +1,7 @@
 //! Tests of captures, of the numbers in reports, and of verdicts.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod causes;
 mod common;
 mod corpus;
 mod files;
