@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use arrayvec::ArrayVec;
 use mptcp_wire::{MpJoin, MptcpOption};
 
 use super::capacity::Capacity;
@@ -55,8 +56,10 @@ pub(crate) struct Handshake {
     pub(crate) repeated_syns: u32,
     pub(crate) plain_after_mptcp: Option<(u64, PacketRef)>,
     pub(crate) syn_ack: Option<(u64, PacketRef)>,
-    /// Time of the last SYN/ACK, ns.
-    pub(crate) answered: u64,
+    /// Time of the last SYN, ns.
+    last_syn: u64,
+    /// Timestamp value and time, ns, of the first SYN/ACKs.
+    answers: ArrayVec<(Option<u32>, u64), 8>,
     /// Whether the SYN/ACK has the option that the SYN asked for.
     pub(crate) is_agreed: bool,
     /// The SYN/ACK had further options, so not all of them were removed.
@@ -138,6 +141,17 @@ pub(crate) struct Subflow {
     pub(crate) has_cut_options: bool,
     /// Sequence number, length and timestamp of the last data of each side, and its time.
     last_data: [((u32, u32, u32), u64); 2],
+}
+
+impl Handshake {
+    /// Time of the SYN/ACK that the third ACK answers, ns; None if several were sent and no timestamp tells.
+    fn answered_by(&self, third: &SeenSegment) -> Option<u64> {
+        if let [(_, time)] = self.answers[..] {
+            return Some(time);
+        }
+        let echo = third.options.timestamps?.echo;
+        self.answers.iter().find(|(value, _)| *value == Some(echo)).map(|(_, time)| *time)
+    }
 }
 
 impl Subflow {
@@ -228,9 +242,9 @@ impl Subflow {
         } else if self.handshake.syn_ack.is_some() && self.handshake.third.is_none() && side == self.opener {
             self.handshake.third = Some((segment.time, segment.packet));
             self.is_established = !segment.flags.rst();
-            // After several SYN/ACKs, the ACK most likely answers the last one.
-            let answered = self.handshake.answered;
-            self.note_distance(self.opener, segment.time.saturating_sub(answered));
+            if let Some(answered) = self.handshake.answered_by(segment) {
+                self.note_distance(self.opener, segment.time.saturating_sub(answered));
+            }
             self.use_handshake();
         }
         if !segment.flags.syn() && self.handshake.syn_ack.is_none() && segment.payload > 0 {
@@ -268,7 +282,6 @@ impl Subflow {
         if segment.flags.ack() {
             if handshake.syn_ack.is_none() {
                 handshake.syn_ack = Some((segment.time, segment.packet));
-                handshake.answered = segment.time;
                 if let Some((asked, _)) = handshake.syn
                     && handshake.repeated_syns == 0
                 {
@@ -276,7 +289,8 @@ impl Subflow {
                 }
             }
             let handshake = &mut self.handshake;
-            handshake.answered = segment.time;
+            // Later ones would have to be lost again before the third ACK.
+            let _ = handshake.answers.try_push((options.timestamps.map(|times| times.value), segment.time));
             handshake.is_agreed = match handshake.request {
                 Request::Join(_) => {
                     options.mptcp.iter().any(|one| matches!(one, MptcpOption::Join(MpJoin::SynAck { .. })))
@@ -293,6 +307,7 @@ impl Subflow {
             MptcpOption::Join(MpJoin::Syn { token, .. }) => Some(Request::Join(*token)),
             _ => None,
         });
+        handshake.last_syn = segment.time;
         if handshake.syn.is_some() {
             handshake.repeated_syns += 1;
             let had = matches!(handshake.request, Request::Capable(_) | Request::Join(_));
@@ -336,25 +351,31 @@ impl Subflow {
         }
     }
 
-    /// Takes the RTT of the handshake for both directions.
+    /// Takes the RTT of the handshake for both directions. A repeated SYN leaves it unknown, but not which end is nearer:
+    /// the SYN/ACK answers the last SYN or an earlier one.
     fn use_handshake(&mut self) {
-        let [Some(first), Some(second)] = self.known_distance else { return };
         if self.handshake.repeated_syns > 0 {
-            return;
-        }
-        let sample = (first + second) as f64 / 1e9;
-        for side in 0..2 {
-            self.halves[side].shake(sample);
-            if self.known_distance[side] > self.known_distance[1 - side] {
-                self.halves[side].use_echoes();
+            let least =
+                self.handshake.syn_ack.map_or(0, |(time, _)| time.saturating_sub(self.handshake.last_syn));
+            if self.known_distance[self.opener].is_some_and(|opener| opener < least) {
+                self.halves[1 - self.opener].use_echoes();
             }
+        } else if let [Some(first), Some(second)] = self.known_distance {
+            self.halves.iter_mut().for_each(|half| half.shake((first + second) as f64 / 1e9));
         }
     }
 
     fn note_distance(&mut self, side: usize, round_trip: u64) {
         let round_trip = round_trip.min(LONGEST_DISTANCE);
-        let known = self.known_distance[side];
-        self.known_distance[side] = Some(known.map_or(round_trip, |known| known.min(round_trip)));
+        let is_first = self.known_distance[side].is_none();
+        let known = self.known_distance[side].get_or_insert(round_trip);
+        *known = round_trip.min(*known);
+        if let [Some(first), Some(second)] = self.known_distance
+            && is_first
+            && first != second
+        {
+            self.halves[usize::from(second > first)].use_echoes();
+        }
     }
 
     /// Takes the timestamps of a segment from `side`; returns a round trip from the capture to `side` and back, ns.

@@ -53,6 +53,19 @@ fn the_rtt_of_the_sender_is_found_at_each_place() {
 }
 
 #[test]
+fn acknowledgements_near_the_receiver_are_no_rtt_after_a_repeated_syn() {
+    let mut scene = Scene::at(0, RTT);
+    let flow = Flow::first();
+    scene.add(START, flow.syn());
+    let end = scene.open(&flow, START + S);
+    Bulk::new(&flow, end, 100, GAP).server_sends().play(&mut scene);
+    let connection = only(&scene.sorted());
+    assert_eq!(connection.subflows[0].repeated_syns, 1);
+    assert_eq!(connection.subflows[0].data[1].bytes, 140_000);
+    assert_eq!(connection.subflows[0].data[1].base_rtt, None);
+}
+
+#[test]
 fn data_in_flight_is_that_of_the_sender() {
     for distance in [[0, RTT], [RTT / 2, RTT / 2], [RTT, 0]] {
         let connection = only(&seen_at(distance, |_| {}).sorted());
