@@ -48,10 +48,11 @@ impl SubflowRates {
         }
     }
 
-    /// Whether its window neither grows nor loses data, so that something else limits it.
+    /// Whether its window neither grows nor loses data, and does not fill the path, so that something else limits it.
     pub(crate) fn is_flat(&self) -> bool {
         let [early, late] = self.growth;
-        self.seconds[Limit::Growth as usize] > 0.3 * self.active && late < 1.15 * early
+        let is_full = self.filled > 0.5 * self.active;
+        self.seconds[Limit::Growth as usize] > 0.3 * self.active && late < 1.15 * early && !is_full
     }
 }
 
