@@ -18,6 +18,7 @@ import pytest
 
 from conftest import Cli, need
 from mptcplab.bench import live_bench, live_end
+from mptcplab.cli.commands import bench
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
@@ -257,24 +258,31 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
         case("linux", "ours"),
         case("ours", "linux", 1, False),
     ]
-    rows = live_bench.measure(1, 0.2, 0.2, chosen, ticks.append)
+    rows = live_bench.measure(1, 0.2, 0.2, chosen, ticks.append, [65_536])
     assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
         ("linux", "linux", 2),
         ("ours", "linux", 2),
         ("linux", "ours", 1),
         ("ours", "linux", 1),
     ]
-    assert all(row["gbps"] > 0 and row["cpu_s_per_gb"] > 0 for row in rows)
+    assert all(row["gbps"] > 0 and row["block"] == 65_536 for row in rows)
+    parts = ("sender_user_s_per_gb", "sender_system_s_per_gb", "receiver_user_s_per_gb", "receiver_system_s_per_gb")
+    for row in rows:
+        assert row["cpu_s_per_gb"] == pytest.approx(sum(row[part] for part in parts))  # type: ignore[literal-required]
+        assert row["sender_system_s_per_gb"] > 0
+        assert row["receiver_system_s_per_gb"] > 0
     assert rows[0]["of_linux"] is None
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
-    assert {row["linux_congestion"] for row in rows} == {live_bench.LINUX_CONTROLLER}
+    assert {row["congestion"] for row in rows} == {live_bench.CONTROLLER}
+    assert bench._cells(rows[0])[5] == "64 KiB"
+    assert len(bench._cells(rows[0])) == len(bench.HEADER)
 
 
 def test_linux_is_measured_with_the_controller_that_is_stated() -> None:
     """Any default of the machine: the socket has the requested controller, and a missing one is an error."""
     with socket.socket() as stream:
-        for name in ("reno", live_bench.LINUX_CONTROLLER):
+        for name in ("reno", live_bench.CONTROLLER):
             live_end._control(stream, name)
             has = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
             assert has == name
@@ -300,23 +308,55 @@ def test_an_end_that_fails_says_why(
     with pytest.raises(
         live_bench.CannotMeasure, match=rf"{sender} to linux over 1 paths: the sender failed: \w*Error: .+"
     ):
-        live_bench.measure(1, 0.1, 0.1, [live_bench.Case(sender, "linux")], lambda _: None)
+        live_bench.measure(1, 0.1, 0.1, [live_bench.Case(sender, "linux")], lambda _: None, [1])
     assert tried == (1 + live_bench.FAILURES if sender == "linux" else 1), "what is ours is tried once"
 
 
-def test_two_linux_hosts_that_fail_once_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers: Iterator[tuple[float, float] | live_bench.CannotMeasure] = iter(
-        [(8.0, 0.5), live_bench.CannotMeasure("it stands still"), (10.0, 0.4)]
-    )
+def results(monkeypatch: pytest.MonkeyPatch, *answers: float | live_bench.CannotMeasure) -> list[tuple[str, int]]:
+    """Replaces measurements by these rates in Gb/s. Returns the sender and block size of each measurement."""
+    left = iter(answers)
+    asked: list[tuple[str, int]] = []
 
-    def once(*_: object) -> tuple[float, float]:
-        if isinstance(answer := next(answers), live_bench.CannotMeasure):
+    def once(case: live_bench.Case, block: int, *_: object) -> live_bench.Measurement:
+        asked.append((case.sender, block))
+        if isinstance(answer := next(left), live_bench.CannotMeasure):
             raise answer
-        return answer
+        return live_bench.Measurement(answer)
 
     monkeypatch.setattr(live_bench, "_once", once)
-    (row,) = live_bench.measure(2, 0.1, 0.1, [live_bench.Case("linux", "linux")], lambda _: None)
+    return asked
+
+
+def test_two_linux_hosts_that_fail_once_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    results(monkeypatch, 8.0, live_bench.CannotMeasure("it stands still"), 10.0)
+    (row,) = live_bench.measure(2, 0.1, 0.1, [live_bench.Case("linux", "linux")], lambda _: None, [1])
     assert (row["gbps"], row["gbps_least"], row["failed"]) == (9.0, 8.0, 1)
+
+
+def test_the_fastest_block_size_of_each_case_counts_and_rounds_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [live_bench.Case("linux", "linux"), live_bench.Case("ours", "linux")]
+    # Linux with 1 and 2 bytes per call, then mptcplab; two rounds.
+    asked = results(monkeypatch, 8.0, 10.0, 6.0, 5.0, 9.0, 12.0, 9.0, 2.0)
+    linux, ours = live_bench.measure(2, 0.1, 0.1, cases, lambda _: None, [1, 2])
+    assert asked == 2 * [("linux", 1), ("linux", 2), ("ours", 1), ("ours", 2)]
+    assert (linux["block"], linux["gbps"], linux["of_linux"]) == (2, 11.0, None)
+    assert (ours["block"], ours["gbps"]) == (1, 7.5)
+    assert ours["of_linux"] == pytest.approx((6 / 10 + 9 / 12) / 2)
+
+
+@pytest.mark.parametrize("second", [(10.0, 8.0, 11.0, 9.0), (10.0, 8.0, 11.0, 2.0)])
+def test_an_unsteady_row_is_measured_again_with_its_reference(
+    monkeypatch: pytest.MonkeyPatch, second: tuple[float, ...]
+) -> None:
+    other = live_bench.Case("linux", "ours", multipath=False)
+    cases = [live_bench.Case("linux", "linux"), live_bench.Case("ours", "linux"), other]
+    asked = results(monkeypatch, 20.0, 9.0, 7.0, 20.0, 3.0, 7.0, *second)
+    linux, ours, steady = live_bench.measure(2, 0.1, 0.1, cases, lambda _: None, [1])
+    assert len(asked) == 10
+    assert (linux["gbps"], linux["unsteady"]) == (10.5, False), "the first measurements do not count"
+    assert ours["unsteady"] == (second[-1] == 2.0)
+    assert bench._cells(ours)[8].endswith("*") == ours["unsteady"]
+    assert (steady["gbps"], steady["of_linux"], steady["unsteady"]) == (7.0, None, False)
 
 
 def test_the_benchmark_leaves_no_namespace_when_it_is_ended(namespace: Namespace) -> None:

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use crate::sys::sockets::{self, SUBFLOW, TCP};
@@ -120,6 +120,14 @@ pub fn connect(
     }
     stream.set_write_timeout(None)?;
     Ok(stream)
+}
+
+/// A second descriptor for a connected stream socket of this process, such as one that Python has opened.
+///
+/// # Errors
+/// As dup(2): EBADF if `descriptor` is not open.
+pub fn duplicate(descriptor: RawFd) -> io::Result<TcpStream> {
+    sockets::duplicate(descriptor).map(TcpStream::from)
 }
 
 /// Creates a socket and sets all options before it connects: a default controller could enable pacing

@@ -46,6 +46,8 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
         module.add_class::<live::Driver>()?;
         module.add_class::<live::MptcpListener>()?;
         module.add_class::<live::MptcpStream>()?;
+        module.add_function(wrap_pyfunction!(live::kernel_send_for, module)?)?;
+        module.add_function(wrap_pyfunction!(live::kernel_receive_for, module)?)?;
     }
     module.add_function(wrap_pyfunction!(scenario::describe, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;

@@ -20,8 +20,12 @@ from mptcplab.emulation.namespaces import CannotMake, Namespace, namespace
 
 Stack = Literal["linux", "ours"]
 
-LINUX_CONTROLLER = "cubic"
-"""The controller that Linux's end uses, also on machines with another default: the default of Linux itself."""
+CONTROLLER = "cubic"
+"""The controller of all senders, also on machines with another default: the default of Linux itself."""
+BLOCKS = (64 << 10, 256 << 10, 1 << 20)
+"""Bytes per call of both ends: each case is measured with each size, and the fastest one counts."""
+SPREAD = 2.0
+"""The largest ratio of the fastest to the slowest round of a case that is not measured again."""
 FAILURES = 2
 """Failed measurements of a case between two Linux hosts that are repeated. One more ends the benchmark."""
 
@@ -49,75 +53,157 @@ def cases() -> list[Case]:
 
 
 class Row(TypedDict):
-    """The results of a case: medians over the rounds."""
+    """The results of a case: medians over the rounds with the fastest block size."""
 
     sender: str
     receiver: str
     transport: str
     paths: int
     offload: bool
+    block: int
+    """Bytes per call of both ends."""
     gbps: float
     gbps_least: float
     gbps_most: float
+    sender_user_s_per_gb: float
+    sender_system_s_per_gb: float
+    receiver_user_s_per_gb: float
+    receiver_system_s_per_gb: float
     cpu_s_per_gb: float
+    """The sum of the four."""
+    retransmitted: int
+    """Segments retransmitted by the sender's subflows, in all rounds together."""
+    reinjected: int
+    """Retransmissions at the data level in all rounds together: `MPTCPRetrans` for Linux, bytes for mptcplab."""
     of_linux: float | None
-    """Throughput divided by that between two Linux hosts in the same rounds; None for these hosts themselves."""
+    """The median of the ratios to two Linux hosts in the same round; None for these hosts themselves."""
+    unsteady: bool
+    """Whether the spread of the rounds is still larger than `SPREAD` after the second measurement."""
     failed: int
     """Failed and repeated measurements between two Linux hosts."""
-    linux_congestion: str
-    """The congestion controller of Linux's end."""
+    congestion: str
+    """The congestion controller of the sender."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One connection: Gb/s at the receiver, CPU seconds per GB of the sender and the receiver, retransmissions."""
+
+    gbps: float
+    sender_cpu: tuple[float, float] = (0, 0)
+    """User and system."""
+    receiver_cpu: tuple[float, float] = (0, 0)
+    retransmitted: int = 0
+    reinjected: int = 0
+
+    def cpu(self) -> float:
+        """CPU seconds of both ends per GB."""
+        return sum(self.sender_cpu) + sum(self.receiver_cpu)
 
 
 class CannotMeasure(RuntimeError):
     """An end failed; the message says which and why."""
 
 
+Found = dict[tuple[Case, int], list[Measurement]]
+"""The measurements of each case and block size, in the order of the rounds."""
+
+
 def measure(
-    rounds: int, seconds: float, warm_up: float, chosen: Sequence[Case], progress: Callable[[int], None]
+    rounds: int,
+    seconds: float,
+    warm_up: float,
+    chosen: Sequence[Case],
+    progress: Callable[[int], None],
+    blocks: Sequence[int] = BLOCKS,
 ) -> list[Row]:
-    """Runs every case in every round. `progress` gets the number of finished measurements."""
-    found: dict[Case, list[tuple[float, float]]] = {case: [] for case in chosen}
+    """Runs every case with every block size in every round. Cases with a large spread are measured again.
+
+    `progress` gets the number of finished measurements, without those that are made again.
+    """
     failed = dict.fromkeys(chosen, 0)
-    for number in range(rounds):
-        for at, case in enumerate(chosen):
-            progress(number * len(chosen) + at)
-            while len(found[case]) <= number:
-                try:
-                    found[case].append(_once(case, seconds, warm_up))
-                except CannotMeasure:
-                    # On a busy machine, about one in 100 connections between two Linux hosts never gets its second
-                    # subflow (6.18). A failure with mptcplab at one end ends the benchmark.
-                    failed[case] += 1
-                    if case != case.reference() or failed[case] > FAILURES:
-                        raise
-    progress(rounds * len(chosen))
-    rates = {case: median(rate for rate, _ in values) for case, values in found.items()}
-    return [_row(case, values, rates.get(case.reference()), failed[case]) for case, values in found.items()]
+    done = 0
+
+    def run(cases: Sequence[Case]) -> Found:
+        nonlocal done
+        found: Found = {(case, block): [] for case in cases for block in blocks}
+        for _ in range(rounds):
+            for at in found:
+                progress(min(done, rounds * len(chosen) * len(blocks)))
+                found[at].append(_repeated(*at, seconds, warm_up, failed))
+                done += 1
+        return found
+
+    found = run(chosen)
+    progress(done)
+    unsteady = [case for case in chosen if _spread(_fastest(found, case, blocks)[1]) > SPREAD]
+    if unsteady:
+        # With the reference of each, so that both have the same load of the machine.
+        groups = {case.reference() for case in unsteady}
+        again = [case for case in chosen if case.reference() in groups]
+        found |= run(again)
+    return [_row(case, found, blocks, failed[case]) for case in chosen]
 
 
-def _row(case: Case, values: list[tuple[float, float]], linux: float | None, failed: int) -> Row:
-    rates = [rate for rate, _ in values]
+def _fastest(found: Found, case: Case, blocks: Sequence[int]) -> tuple[int, list[Measurement]]:
+    """The block size with the largest median, and its measurements."""
+    block = max(blocks, key=lambda block: median(one.gbps for one in found[case, block]))
+    return block, found[case, block]
+
+
+def _spread(measured: list[Measurement]) -> float:
+    rates = [one.gbps for one in measured]
+    return max(rates) / max(min(rates), 1e-9)
+
+
+def _row(case: Case, found: Found, blocks: Sequence[int], failed: int) -> Row:
+    block, measured = _fastest(found, case, blocks)
+    rates = [one.gbps for one in measured]
+    of_linux = None
+    if case != case.reference() and (case.reference(), block) in found:
+        linux = _fastest(found, case.reference(), blocks)[1]
+        of_linux = median(rate / one.gbps for rate, one in zip(rates, linux, strict=True))
     return {
         "sender": case.sender,
         "receiver": case.receiver,
         "transport": "mptcp" if case.multipath else "tcp",
         "paths": case.paths,
         "offload": case.offload,
+        "block": block,
         "gbps": median(rates),
         "gbps_least": min(rates),
         "gbps_most": max(rates),
-        "cpu_s_per_gb": median(cpu for _, cpu in values),
-        "of_linux": median(rates) / linux if linux and case != case.reference() else None,
+        "sender_user_s_per_gb": median(one.sender_cpu[0] for one in measured),
+        "sender_system_s_per_gb": median(one.sender_cpu[1] for one in measured),
+        "receiver_user_s_per_gb": median(one.receiver_cpu[0] for one in measured),
+        "receiver_system_s_per_gb": median(one.receiver_cpu[1] for one in measured),
+        "cpu_s_per_gb": median(one.cpu() for one in measured),
+        "retransmitted": sum(one.retransmitted for one in measured),
+        "reinjected": sum(one.reinjected for one in measured),
+        "of_linux": of_linux,
+        "unsteady": _spread(measured) > SPREAD,
         "failed": failed,
-        "linux_congestion": LINUX_CONTROLLER,
+        "congestion": CONTROLLER,
     }
 
 
-def _once(case: Case, seconds: float, warm_up: float) -> tuple[float, float]:
-    """Gb/s at the receiver, and CPU seconds of both ends per GB."""
+def _repeated(case: Case, block: int, seconds: float, warm_up: float, failed: dict[Case, int]) -> Measurement:
+    """Measures once. Repeats failed measurements between two Linux hosts, and counts them."""
+    while True:
+        try:
+            return _once(case, block, seconds, warm_up)
+        except CannotMeasure:
+            # On a busy machine, about one in 100 connections between two Linux hosts never gets its second subflow
+            # (6.18). A failure with mptcplab at one end ends the benchmark.
+            failed[case] += 1
+            if case != case.reference() or failed[case] > FAILURES:
+                raise
+
+
+def _once(case: Case, block: int, seconds: float, warm_up: float) -> Measurement:
     with _set_up(case) as (near, far, orders):
         for order in orders:
-            order["seconds"], order["warm_up"] = seconds, warm_up
+            order["block"], order["seconds"], order["warm_up"] = block, seconds, warm_up
         sending, receiving = orders
         receiver = _start(far, receiving)
         try:
@@ -132,9 +218,15 @@ def _once(case: Case, seconds: float, warm_up: float) -> tuple[float, float]:
         finally:
             receiver.kill()
             receiver.communicate()
+    if not received["bytes"]:
+        raise CannotMeasure(f"{_name(case)}: the receiver got no byte within {seconds} s")
     rate = 8 * received["bytes"] / received["seconds"] / 1e9
-    cpu = sent["cpu_s"] / sent["seconds"] + received["cpu_s"] / received["seconds"]
-    return rate, cpu / (rate / 8)
+
+    def cpu(end: Tally) -> tuple[float, float]:
+        gigabytes = rate / 8 * end["seconds"]
+        return end["user_s"] / gigabytes, end["system_s"] / gigabytes
+
+    return Measurement(rate, cpu(sent), cpu(received), sent["retransmitted"], sent["reinjected"])
 
 
 def _start(where: Namespace, order: Order) -> subprocess.Popen[str]:
@@ -152,7 +244,11 @@ def _tally(end: subprocess.Popen[str], name: str, case: Case) -> Tally:
 
 def _why(end: subprocess.Popen[str], message: str, name: str, case: Case) -> str:
     last = message.strip().splitlines()[-1] if message.strip() else f"exit code {end.wait()}"
-    return f"{case.sender} to {case.receiver} over {case.paths} paths: the {name} failed: {last}"
+    return f"{_name(case)}: the {name} failed: {last}"
+
+
+def _name(case: Case) -> str:
+    return f"{case.sender} to {case.receiver} over {case.paths} paths"
 
 
 @contextmanager
@@ -165,7 +261,8 @@ def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Ord
         "interfaces": [],
         "offload": case.offload,
         "plain_devices": [],
-        "congestion": LINUX_CONTROLLER,
+        "congestion": CONTROLLER,
+        "block": BLOCKS[0],
         "peer": "10.88.1.2",
         "paths": case.paths,
         "warm_up": 0,

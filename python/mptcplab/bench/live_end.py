@@ -1,7 +1,8 @@
 """The sender or the receiver of `bench wire`, as a process: `python -m mptcplab.bench.live_end '{...}'`.
 
-Owns the loop that sends or receives for the given time, and counts its bytes and CPU seconds including the kernel.
-`live_bench` sets up devices and starts two such processes, so that each has its own CPU time.
+Owns the connection, and counts bytes, retransmissions and CPU seconds including the kernel. The loop of blocking calls
+is in Rust (`crates/live/src/bulk.rs`). `live_bench` sets up devices and starts two such processes, so that each has its
+own CPU time.
 """
 
 from __future__ import annotations
@@ -9,20 +10,17 @@ from __future__ import annotations
 import json
 import resource
 import socket
-import struct
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypedDict
 
+from mptcplab import _core
 from mptcplab.live import devices
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-BLOCK = 1 << 20
-LINUX_BLOCK = 256 << 10
-"""Bytes per call of Linux's sockets, the fastest size in Python and in C."""
 PORT = 5001
 BUFFER = 16 << 20
 PATIENCE = 10
@@ -42,7 +40,9 @@ class Order(TypedDict):
     plain_devices: list[str]
     """Devices of Linux on which offload is switched off."""
     congestion: str
-    """The congestion controller of Linux's socket."""
+    """The congestion controller of the socket."""
+    block: int
+    """Bytes per call."""
     peer: str
     """The destination of the sender."""
     paths: int
@@ -56,30 +56,33 @@ class Tally(TypedDict):
 
     seconds: float
     bytes: int
-    cpu_s: float
+    user_s: float
+    system_s: float
     paths: int
     """Subflows at the end."""
+    retransmitted: int
+    """Segments that the subflows of this end retransmitted since the start (`TcpRetransSegs` for Linux)."""
+    reinjected: int
+    """Retransmissions at the data level since the start: `MPTCPRetrans` for Linux, bytes for mptcplab."""
 
 
-class Stream(Protocol):
-    """The common interface of Linux's sockets and mptcplab's."""
+@dataclass(frozen=True)
+class End:
+    """An open connection."""
 
-    def send(self, data: bytes) -> int:
-        """Writes as much as fits."""
-
-    def recv_into(self, buffer: bytearray) -> int:
-        """Reads available data."""
-
-    def close(self) -> None:
-        """Closes the socket."""
+    transfer: Callable[[float], tuple[int, float, bool]]
+    """Sends or receives for some seconds. Returns bytes, seconds, and whether the peer has closed the connection."""
+    paths: Callable[[], int]
+    retransmissions: Callable[[], tuple[int, int]]
+    """Retransmissions of subflows and of the connection since its start."""
 
 
-def _cpu() -> float:
+def _cpu() -> tuple[float, float]:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    return used.ru_utime, used.ru_stime
 
 
-def _linux(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
+def _linux(order: Order, stack: ExitStack) -> End:
     family = socket.AF_INET
     protocol = socket.IPPROTO_MPTCP if order["multipath"] else socket.IPPROTO_TCP
     stream = socket.socket(family, socket.SOCK_STREAM, protocol)
@@ -88,14 +91,21 @@ def _linux(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
     _control(stream, order["congestion"])
     if order["role"] == "send":
         stream.connect((order["peer"], PORT))
-        return _blocking(stream), lambda: _linux_paths(stream)
-    stream.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    stream.bind((order["peer"], PORT))
-    stream.listen()
-    _say({"listening": True})
-    # An MPTCP server must keep its listening socket open, or joins are rejected.
-    accepted = stack.enter_context(stream.accept()[0])
-    return _blocking(accepted), lambda: _linux_paths(accepted)
+    else:
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        stream.bind((order["peer"], PORT))
+        stream.listen()
+        _say({"listening": True})
+        # An MPTCP server must keep its listening socket open, or joins are rejected.
+        stream = stack.enter_context(stream.accept()[0])
+    # Otherwise the socket is non-blocking, and Python would call poll(2) before each transfer.
+    stream.settimeout(None)
+    loop = _core.kernel_send_for if order["role"] == "send" else _core.kernel_receive_for
+    return End(
+        transfer=lambda seconds: loop(stream.fileno(), seconds, order["block"]),
+        paths=lambda: _linux_paths(stream),
+        retransmissions=_linux_retransmissions,
+    )
 
 
 def _control(stream: socket.socket, name: str) -> None:
@@ -109,15 +119,6 @@ def _control(stream: socket.socket, name: str) -> None:
         raise RuntimeError(f"the congestion controller of the socket is {has}, not {name}")
 
 
-def _blocking(stream: socket.socket) -> socket.socket:
-    """Makes the kernel time out (SO_RCVTIMEO), because Python's timeout would call poll(2) before each transfer."""
-    stream.settimeout(None)
-    patience = struct.pack("ll", PATIENCE, 0)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        stream.setsockopt(socket.SOL_SOCKET, option, patience)
-    return stream
-
-
 def _linux_paths(stream: socket.socket) -> int:
     """The number of subflows: 1 plus the first byte of `struct mptcp_info`, the further subflows; 1 for TCP."""
     sol_mptcp, mptcp_info = 284, 1
@@ -127,14 +128,29 @@ def _linux_paths(stream: socket.socket) -> int:
         return 1
 
 
-def _ours(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
+def _linux_retransmissions() -> tuple[int, int]:
+    """`TcpRetransSegs` and `MPTCPRetrans` of the network namespace, which contains one connection."""
+    return _counter("/proc/self/net/snmp", "Tcp:", "RetransSegs"), _counter(
+        "/proc/self/net/netstat", "MPTcpExt:", "MPTCPRetrans"
+    )
+
+
+def _counter(file: str, group: str, name: str) -> int:
+    """A counter of the kernel: a line has the names of its group, the next one the values."""
+    lines = [line.split() for line in Path(file).read_text().splitlines() if line.startswith(group)]
+    return dict(zip(lines[0], map(int, ["0", *lines[1][1:]]), strict=True)).get(name, 0) if lines else 0
+
+
+def _ours(order: Order, stack: ExitStack) -> End:
     from mptcplab.live.driver import Config, Driver, Interface
 
     offload = order["offload"]
     interfaces = [Interface(device, address, offload=offload) for device, address in order["interfaces"]]
     driver: AbstractContextManager[Driver] = Driver(interfaces)
     endpoint = stack.enter_context(driver)
-    config = Config(multipath=order["multipath"], receive_buffer=BUFFER, send_buffer=BUFFER)
+    config = Config(
+        multipath=order["multipath"], congestion=order["congestion"], receive_buffer=BUFFER, send_buffer=BUFFER
+    )
     if order["role"] == "send":
         stream = endpoint.connect(order["peer"], PORT, config, timeout=PATIENCE)
     else:
@@ -142,9 +158,18 @@ def _ours(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
         listener.settimeout(PATIENCE)
         _say({"listening": True})
         stream, _ = listener.accept()
-    stream.settimeout(PATIENCE)
     stack.callback(stream.close)
-    return stream, lambda: sum(path["state"] == "ESTAB" for path in stream.info()["paths"])
+    loop = stream.send_for if order["role"] == "send" else stream.receive_for
+
+    def retransmissions() -> tuple[int, int]:
+        info = stream.info()
+        return sum(path["total_retrans"] for path in info["paths"]), info["bytes_retrans"]
+
+    return End(
+        transfer=lambda seconds: loop(seconds, order["block"]),
+        paths=lambda: sum(path["state"] == "ESTAB" for path in stream.info()["paths"]),
+        retransmissions=retransmissions,
+    )
 
 
 def run(order: Order) -> Tally:
@@ -152,36 +177,31 @@ def run(order: Order) -> Tally:
     with ExitStack() as stack:
         for device in order["plain_devices"]:
             devices.no_offload(device)
-        stream, paths = (_linux if order["stack"] == "linux" else _ours)(order, stack)
-        buffer = bytearray(b"\x5a" * (LINUX_BLOCK if order["stack"] == "linux" else BLOCK))
-        data = bytes(buffer)
-        sends = order["role"] == "send"
-
-        def move() -> int:
-            return stream.send(data) if sends else stream.recv_into(buffer)
-
+        end = (_linux if order["stack"] == "linux" else _ours)(order, stack)
         deadline = time.monotonic() + PATIENCE
-        while paths() < order["paths"]:
+        while (paths := end.paths()) < order["paths"]:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"only {paths()} of {order['paths']} subflows were established within {PATIENCE} s")
-            if not move():
+                raise TimeoutError(f"only {paths} of {order['paths']} subflows were established within {PATIENCE} s")
+            if end.transfer(0)[2]:
                 raise ConnectionError("the peer closed the connection before all subflows were established")
-        begin = time.monotonic() + order["warm_up"]
-        while time.monotonic() < begin:
-            move()
-        start, used, count = time.monotonic(), _cpu(), 0
-        end = start + order["seconds"]
-        while (now := time.monotonic()) < end:
-            count += (moved := move())
-            if not moved:
-                break
-        tally: Tally = {"seconds": now - start, "bytes": count, "cpu_s": _cpu() - used, "paths": paths()}
+        end.transfer(order["warm_up"])
+        before = _cpu()
+        count, seconds, _ = end.transfer(order["seconds"])
+        user, system = (now - then for now, then in zip(_cpu(), before, strict=True))
+        paths = end.paths()
         # The other end may measure longer: the sender continues for a while, the receiver until the sender closes.
-        until = time.monotonic() + (order["warm_up"] / 2 if sends else PATIENCE)
         with suppress(OSError):
-            while time.monotonic() < until and move():
-                pass
-        return tally
+            end.transfer(order["warm_up"] / 2 if order["role"] == "send" else PATIENCE)
+        retransmitted, reinjected = end.retransmissions()
+        return {
+            "seconds": seconds,
+            "bytes": count,
+            "user_s": user,
+            "system_s": system,
+            "paths": paths,
+            "retransmitted": retransmitted,
+            "reinjected": reinjected,
+        }
 
 
 def _say(what: object) -> None:

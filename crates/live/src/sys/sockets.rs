@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::SocketAddrV4;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::check;
 
@@ -41,6 +41,15 @@ pub(crate) fn stream(multipath: bool) -> io::Result<OwnedFd> {
     let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, protocol) };
     check(fd)?;
     // SAFETY: the call succeeded, so the descriptor is open and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// A second descriptor for the open file of `descriptor`.
+pub(crate) fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointers; the kernel checks the number.
+    let fd = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
+    check(fd)?;
+    // SAFETY: the call succeeded, so the new descriptor is open and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

@@ -3,6 +3,7 @@
 //! Owns the conversion of values and the waiting in slices. A waiting call releases the interpreter, and handles
 //! signals such as Ctrl-C between two slices. Never decides anything about a connection.
 
+mod bulk;
 mod config;
 mod driver;
 mod info;
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 
+pub(crate) use bulk::{kernel_receive_for, kernel_send_for};
 pub(crate) use driver::Driver;
 pub(crate) use info::connection as connection_row;
 pub(crate) use listener::MptcpListener;

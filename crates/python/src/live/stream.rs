@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyBufferError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PySlice};
 
+use super::bulk::{self, Bulk};
 use super::{SLICE, config, info, name, patiently, span, unless_blocked};
 
 /// Maximum bytes that are copied from a Python buffer at once.
@@ -107,6 +108,19 @@ impl MptcpStream {
                 piece = piece.slice(taken..);
             }
         }
+    }
+
+    /// Sends for a time with blocking calls of `block` bytes. Returns the bytes, the seconds, and whether the peer has
+    /// closed the connection.
+    fn send_for(&self, py: Python<'_>, seconds: f64, block: usize) -> PyResult<Bulk> {
+        let (stream, time) = (self.get()?, bulk::time(seconds)?);
+        bulk::result(py.detach(|| mptcp_live::bulk::send(&stream, block, time)))
+    }
+
+    /// As `send_for`, in the other direction.
+    fn receive_for(&self, py: Python<'_>, seconds: f64, block: usize) -> PyResult<Bulk> {
+        let (stream, time) = (self.get()?, bulk::time(seconds)?);
+        bulk::result(py.detach(|| mptcp_live::bulk::receive(&stream, block, time)))
     }
 
     /// Closes one or both directions: `SHUT_RD` (0), `SHUT_WR` (1) or `SHUT_RDWR` (2) of the module socket.

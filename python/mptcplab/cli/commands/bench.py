@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mptcplab.cli.common import BadInput, RunFailed, at_most, print_json, table
+
+if TYPE_CHECKING:
+    from mptcplab.bench.live_bench import Row
 
 NAME = "bench"
 HELP = "measure the speed of the simulator, or of the stacks of mptcplab and Linux"
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 WIRE = "wire"
+HEADER = [
+    *("sender", "receiver", "transport", "paths", "frames", "block", "Gb/s", "min", "max"),
+    *("CPU s/GB", "sending", "receiving", "retrans", "reinjected", "of Linux"),
+]
+"""The columns of `bench wire`."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=at_most(1000),
-        default=3,
+        default=2,
         metavar="S",
-        help="duration of each run of wire, in seconds (default: 3)",
+        help="duration of each run of wire, in seconds (default: 2)",
     )
 
 
@@ -82,17 +91,17 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _wire(given: argparse.Namespace) -> int:
-    from mptcplab.bench.live_bench import LINUX_CONTROLLER, CannotMeasure, cases, measure
+    from mptcplab.bench.live_bench import BLOCKS, CannotMeasure, cases, measure
     from mptcplab.cli.commands.emulate import ended_by_signals
     from mptcplab.emulation.namespaces import CannotMake
     from mptcplab.run.batch import Progress
 
     try:
         chosen = cases()
-        progress = Progress(len(chosen) * given.repetitions, "bench wire", quiet=given.json)
+        progress = Progress(len(chosen) * len(BLOCKS) * given.repetitions, "bench wire", quiet=given.json)
         try:
             with ended_by_signals():
-                measured = measure(given.repetitions, given.seconds, 1.0, chosen, progress.tick)
+                measured = measure(given.repetitions, given.seconds, 0.5, chosen, progress.tick)
         finally:
             progress.close()
     except CannotMake as error:
@@ -102,29 +111,41 @@ def _wire(given: argparse.Namespace) -> int:
     if given.json:
         print_json(measured)
         return 0
-    names = {"ours": "mptcplab", "linux": "Linux"}
-    rows = [["sender", "receiver", "transport", "paths", "frames", "Gb/s", "min", "max", "CPU s/GB", "of Linux"]]
-    rows += [
-        [
-            names[row["sender"]],
-            names[row["receiver"]],
-            row["transport"],
-            str(row["paths"]),
-            "offload" if row["offload"] else "1500 B",
-            f"{row['gbps']:.2f}",
-            f"{row['gbps_least']:.2f}",
-            f"{row['gbps_most']:.2f}",
-            f"{row['cpu_s_per_gb']:.2f}",
-            "" if row["of_linux"] is None else f"{row['of_linux']:.2f}",
-        ]
-        for row in measured
-    ]
-    print(table(rows))
+    print(table([HEADER, *map(_cells, measured)]))
     print(
-        f"Gb/s is the median of {given.repetitions} rounds of {given.seconds} s, each after a warm-up of 1 s. CPU s/GB "
-        "counts both ends, including the kernel. The last column is Gb/s divided by that of Linux to Linux. Linux to "
-        f"Linux uses veth, the other rows use TUN. Linux uses {LINUX_CONTROLLER}"
+        f"Gb/s is the median of {given.repetitions} rounds of {given.seconds} s, each after a warm-up of 0.5 s. All "
+        f"senders use {measured[0]['congestion']}. Each row is measured with several block sizes, and the fastest one "
+        "counts. CPU s/GB includes the kernel. sending and receiving are its parts: user and system time of each end. "
+        "retrans counts TcpRetransSegs, reinjected counts MPTCPRetrans, or MB of mptcplab. of Linux is the median of "
+        "the ratios to Linux to Linux in the same round. Linux to Linux uses veth, the other rows use TUN"
     )
+    if any(row["unsteady"] for row in measured):
+        print("* max is more than twice min, also when the row was measured again")
     if failed := sum(row["failed"] for row in measured):
         print(f"{failed} measurements of Linux to Linux failed, and were repeated")
     return 0
+
+
+def _cells(row: Row) -> list[str]:
+    """A line of the table of `bench wire`."""
+    names = {"ours": "mptcplab", "linux": "Linux"}
+    sender = f"{row['sender_user_s_per_gb']:.2f}+{row['sender_system_s_per_gb']:.2f}"
+    receiver = f"{row['receiver_user_s_per_gb']:.2f}+{row['receiver_system_s_per_gb']:.2f}"
+    reinjected = f"{row['reinjected'] / 1e6:.1f} MB" if row["sender"] == "ours" else str(row["reinjected"])
+    return [
+        names[row["sender"]],
+        names[row["receiver"]],
+        row["transport"],
+        str(row["paths"]),
+        "offload" if row["offload"] else "1500 B",
+        f"{row['block'] >> 10} KiB",
+        f"{row['gbps']:.2f}",
+        f"{row['gbps_least']:.2f}",
+        f"{row['gbps_most']:.2f}{'*' if row['unsteady'] else ''}",
+        f"{row['cpu_s_per_gb']:.2f}",
+        sender,
+        receiver,
+        str(row["retransmitted"]),
+        reinjected if row["transport"] == "mptcp" else "",
+        "" if row["of_linux"] is None else f"{row['of_linux']:.2f}",
+    ]
