@@ -188,6 +188,7 @@ impl Reassembly {
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
         let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;
+        self.retained_blocks.leave(&data);
         if self.pieces.is_empty() {
             self.retained_blocks.reset();
             self.borrowed.clear();

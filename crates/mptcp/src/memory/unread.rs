@@ -102,6 +102,7 @@ impl Unread {
         let data = self.pieces.pop_front()?;
         self.copied = self.copied.saturating_sub(1);
         self.bytes -= data.len() as u64;
+        self.retained_blocks.leave(&data);
         if self.pieces.is_empty() {
             self.retained_blocks.reset();
         }
