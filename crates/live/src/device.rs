@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mptcp::InterfaceId;
 
+use crate::blocks::Blocks;
 use crate::impairment::Lanes;
 use crate::link::Link;
 
@@ -21,6 +22,8 @@ pub(crate) struct Device {
     pub up: bool,
     /// Drops all packets in both directions.
     pub silent: Arc<AtomicBool>,
+    /// Buffers of received packets. Data of one path is mostly read in order, so its buffers become free together.
+    pub blocks: Blocks,
     /// Impairments of packets between the device and the endpoint, in both directions; `None` for none.
     pub edge: Option<Box<Lanes>>,
 }

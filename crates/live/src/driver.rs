@@ -17,6 +17,7 @@ use mptcp::observe::{Observer, Wanted};
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Rng};
 
+use crate::blocks::Blocks;
 use crate::capture::Capture;
 use crate::device::Device;
 use crate::impairment::{Edge, Lanes, QUIET};
@@ -94,7 +95,14 @@ impl Driver {
             let edge = interface.edge.map(|edge| Box::new(Lanes::new(edge)));
             let cut = Arc::new(AtomicBool::new(false));
             silent.extend(ids.iter().map(|_| Arc::clone(&cut)));
-            devices.push(Device { link: interface.link, ids, up: true, silent: cut, edge });
+            devices.push(Device {
+                link: interface.link,
+                ids,
+                up: true,
+                silent: cut,
+                blocks: Blocks::default(),
+                edge,
+            });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";

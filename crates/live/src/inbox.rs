@@ -1,11 +1,10 @@
 //! Packets on their way from the devices to the endpoint.
 //!
-//! The driver reads them without the lock, and passes them to the endpoint under it. Owns these packets and
-//! the read buffers. Never copies payload, never waits.
+//! The driver reads them without the lock, and passes them to the endpoint under it. Owns these packets. Never copies
+//! payload, never waits.
 
 use std::io;
 
-use bytes::BytesMut;
 use mptcp::{IcmpError, IcmpMessage, InterfaceId};
 use mptcp_wire::{ChecksumMode, Notice, Packet, Segment, Undelivered};
 
@@ -20,13 +19,10 @@ const PACKET: usize = 65_535;
 const BATCH: usize = 128;
 
 /// Maximum bytes of large packets per batch, so that acknowledgements are not delayed too long.
-const BATCH_BYTES: usize = PACKET;
+const BATCH_BYTES: usize = 2 * PACKET;
 
 /// Minimum size of a large packet, which contains many frames, bytes.
 const LARGE: usize = PACKET / 4;
-
-/// Size of a read buffer, which holds several packets, bytes.
-pub(crate) const BLOCK: usize = 4 * PACKET;
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
@@ -36,8 +32,6 @@ pub(crate) struct Inbox {
     pub notices: Vec<IcmpMessage>,
     /// Interfaces of removed devices that were not yet reported.
     pub gone: Vec<InterfaceId>,
-    /// The current read buffer.
-    block: BytesMut,
 }
 
 impl Inbox {
@@ -75,12 +69,10 @@ impl Inbox {
             if bytes >= BATCH_BYTES && large {
                 break;
             }
-            if self.block.capacity() < PACKET {
-                self.block.reserve(BLOCK);
-            }
-            match device.link.receive(&mut self.block) {
+            let block = device.blocks.with_space(PACKET);
+            match device.link.receive(block) {
                 Ok(mode) => {
-                    let packet = self.block.split().freeze();
+                    let packet = block.split().freeze();
                     bytes += packet.len();
                     large = packet.len() > LARGE;
                     let raw = capture.as_ref().map(|_| packet.clone());

@@ -32,6 +32,7 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod blocks;
 pub mod bulk;
 mod capture;
 mod control;

@@ -342,6 +342,6 @@ pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) ->
     config.spurious_loss.get_or_insert(mptcp::SpuriousLoss::LINUX);
     config.ecn.get_or_insert(mptcp::Ecn::Passive);
     config.restart_after_idle.get_or_insert(true);
-    config.receive_block = crate::inbox::BLOCK as u64;
+    config.receive_block = crate::blocks::BLOCK as u64;
     config
 }
