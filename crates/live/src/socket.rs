@@ -18,6 +18,10 @@ use crate::shared::{Core, Shared, Status};
 use crate::transfer::{copy, ended, put, room, take};
 use crate::waiting::{Interest, wake};
 
+/// RTT below which new data is not paced. Timers are too coarse for such a path, whose acknowledgements arrive within a
+/// few packets.
+const MIN_PACED_RTT: mptcp_clock::Duration = mptcp_clock::Duration::from_millis(1);
+
 /// A connection. Dropping this value closes the connection in the background, or resets it if data is unread.
 #[derive(Debug)]
 pub struct MptcpStream {
@@ -343,5 +347,6 @@ pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) ->
     config.ecn.get_or_insert(mptcp::Ecn::Passive);
     config.restart_after_idle.get_or_insert(true);
     config.receive_block = crate::blocks::BLOCK as u64;
+    config.min_paced_rtt = config.min_paced_rtt.max(MIN_PACED_RTT);
     config
 }

@@ -185,6 +185,8 @@ pub struct Config {
     /// for more than ten segments, they are sent at Linux's internal pacing rate. This rate is two windows
     /// per RTT in slow start, later 1.2 windows. Data clocked by acknowledgements is not paced.
     pub pacing: bool,
+    /// Minimum RTT below which `pacing` has no effect: the acknowledgements alone clock such a path.
+    pub min_paced_rtt: Duration,
     /// TCP small queues: Linux's `tcp_limit_output_bytes`. A subflow sends no new data while this many bytes
     /// of its packets are queued in the interface, except that two packets are always allowed. `None` for no
     /// limit. No effect if the driver reports no departures.
@@ -263,6 +265,7 @@ impl Default for Config {
             initial_ssthresh: None,
             slow_start: SlowStart::default(),
             pacing: true,
+            min_paced_rtt: Duration::ZERO,
             small_queues: None,
             interfaces: None,
             backups: Vec::new(),

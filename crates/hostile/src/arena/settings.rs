@@ -136,6 +136,8 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         congestion: congestion(draw),
         coupling: if on(14) { CouplingScope::Shared } else { CouplingScope::All },
         pacing: on(15),
+        // Derived from other choices, too.
+        min_paced_rtt: Duration::from_millis(if on(4) != on(9) { 20 } else { 0 }),
         send_queue_rule: draw.pick(&rule),
         scheduler: scheduler(draw),
         path_manager: match draw.byte() % 6 {

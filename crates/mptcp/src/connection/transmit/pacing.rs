@@ -61,7 +61,8 @@ impl Connection {
             self.congestion.paths[id].on_sent(now, bytes);
         }
         let (path, subflow) = (&self.congestion.paths[id], &mut self.subflows[id]);
-        if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none()) {
+        let is_short = path.min_rtt.is_some_and(|rtt| rtt < self.config.min_paced_rtt);
+        if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none() || is_short) {
             return;
         }
         let space = path.cwnd.saturating_sub(subflow.sender().in_flight());

@@ -47,6 +47,7 @@ fn named(config: Config) {
         initial_ssthresh: _,
         slow_start: _,
         pacing: _,
+        min_paced_rtt: _,
         small_queues: _,
         interfaces: _,
         backups: _,
@@ -148,6 +149,7 @@ const SETTINGS: &[(&str, Change)] = &[
     ("silent_path_probe", |c| c.linux_stack.failed_path_probe = None),
     ("blackhole_timeout", |c| c.linux_stack.blackhole_timeout = Some(Duration::from_secs(5))),
     ("linux_stack", |c| c.linux_stack = LinuxStack::LINUX),
+    ("min_paced_rtt", |c| c.min_paced_rtt = Duration::from_secs(3600)),
 ];
 
 #[test]
