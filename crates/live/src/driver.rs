@@ -117,6 +117,8 @@ impl Driver {
             capture,
             inbox: Inbox::default(),
             outbox: Outbox::default(),
+            held: Vec::new(),
+            held_turns: 0,
         };
         let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
         Ok(Self { shared, thread: Some(thread) })
@@ -184,12 +186,19 @@ fn seed() -> io::Result<[u8; 32]> {
     Ok(bytes)
 }
 
+/// Maximum number of iterations after which woken applications run while packets keep arriving.
+const HELD_TURNS: u32 = 4;
+
 struct Worker {
     shared: Arc<Shared>,
     devices: Vec<Device>,
     capture: Option<Capture>,
     inbox: Inbox,
     outbox: Outbox,
+    /// Waiters to wake before the thread sleeps, or after [`HELD_TURNS`] iterations: an application that is woken for
+    /// each packet falls asleep after each one.
+    held: Vec<Woken>,
+    held_turns: u32,
 }
 
 /// Work of the thread after it has released the lock of the endpoint.
@@ -207,7 +216,7 @@ impl Worker {
         let result = loop {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
-            wake(turn.woken);
+            self.held.extend(turn.woken);
             self.outbox.write(&mut self.devices, self.capture.as_mut(), &mut counted);
             if turn.stopping {
                 break Ok(());
@@ -216,6 +225,7 @@ impl Worker {
                 break Err(error);
             }
         };
+        self.wake_held();
         drop(guard);
         self.capture.take().map_or(Ok(()), Capture::finish).and(result)
     }
@@ -255,9 +265,20 @@ impl Worker {
         Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
+    fn wake_held(&mut self) {
+        self.held_turns = 0;
+        if !self.held.is_empty() {
+            wake(std::mem::take(&mut self.held));
+        }
+    }
+
     /// Reads pending packets; sleeps first if there are none.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
         let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
+        self.held_turns += 1;
+        if !any || self.held_turns >= HELD_TURNS {
+            self.wake_held();
+        }
         if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
             return Ok(());
         }
