@@ -239,6 +239,98 @@ def test_a_peer_that_resets(namespace: Namespace) -> None:
     assert "reset by peer" in done.stderr.decode()
 
 
+ETHERNET = """
+import sys
+from mptcplab.live.driver import Config, Driver, Interface
+interface = Interface("e0", ["10.88.21.2", "fd88:21::2"], next_hop=sys.argv[1])
+with Driver([interface]) as driver:
+    {}
+"""
+ETHERNET_CLIENT = ETHERNET.format("""
+    with driver.connect(sys.argv[2], 5001, timeout=10) as stream:
+        stream.sendall(sys.stdin.buffer.read())
+        stream.shutdown(1)
+        assert stream.recv(1) == b""
+""")
+ETHERNET_SERVER = ETHERNET.format("""
+    import hashlib
+    with driver.listen(5001) as listener:
+        print("listening", file=sys.stderr, flush=True)
+        stream, _ = listener.accept()
+    digest = hashlib.sha256()
+    while piece := stream.recv(65536):
+        digest.update(piece)
+    print(digest.hexdigest())
+    stream.close()
+    driver.drain(5)
+""")
+
+
+@pytest.fixture
+def veth(namespace: Namespace) -> str:
+    """A veth pair: `e0` for mptcplab, and the kernel's `e1`, whose Ethernet address is returned."""
+    namespace.ip("link add e0 type veth peer name e1 address 02:00:00:00:00:01")
+    namespace.ip("link set e0 up")
+    namespace.ip("link set e1 up")
+    for kernel, ours in (("10.88.21.1/24", "10.88.21.2"), ("fd88:21::1/64", "fd88:21::2")):
+        namespace.ip(f"addr add {kernel} dev e1{' nodad' if ':' in kernel else ''}")
+        namespace.ip(f"neigh add {ours} lladdr {live_bench.ETHERNET} dev e1 nud permanent")
+    return "02:00:00:00:00:01"
+
+
+@pytest.mark.parametrize("address", ["10.88.21.1", "fd88:21::1"])
+@pytest.mark.parametrize("offload", [True, False])
+def test_an_ethernet_interface_sends_to_linux(namespace: Namespace, veth: str, address: str, offload: bool) -> None:
+    if not offload:
+        without_offload(namespace)
+    data = words(5_000_000)
+    server = LINUX_SERVER.replace("10.88.1.1", address)
+    if ":" in address:
+        server = server.replace("socket.AF_INET,", "socket.AF_INET6,")
+    with namespace.background(sys.executable, "-c", server, says="listening") as process:
+        namespace.run(sys.executable, "-c", ETHERNET_CLIENT, veth, address, given=data)
+        assert ends(process)[0].decode().strip() == sha256(data)
+
+
+@pytest.mark.parametrize("offload", [True, False])
+def test_an_ethernet_interface_receives_from_linux(namespace: Namespace, veth: str, offload: bool) -> None:
+    if not offload:
+        without_offload(namespace)
+    data = words(5_000_000)
+    with namespace.background(sys.executable, "-c", ETHERNET_SERVER, veth, says="listening") as process:
+        namespace.run(sys.executable, "-c", LINUX_CLIENT.replace("10.88.11.2", "10.88.21.2"), given=data)
+        assert ends(process)[0].decode().strip() == sha256(data)
+
+
+def without_offload(namespace: Namespace) -> None:
+    program = "from mptcplab.live.devices import no_offload; no_offload('e0'); no_offload('e1')"
+    namespace.run(sys.executable, "-c", program)
+
+
+@pytest.mark.parametrize(
+    ("device", "next_hop", "says"),
+    [
+        ("nothing", "02:00:00:00:00:01", "interface nothing: No such device"),
+        ("e0", "02:00:00:00:00", "must be an Ethernet address, such as 02:00:00:00:00:01"),
+        ("e0", "02:00:00:00:00:xx", "must be an Ethernet address, such as 02:00:00:00:00:01"),
+    ],
+)
+def test_an_ethernet_interface_that_cannot_be_opened(
+    namespace: Namespace, veth: str, device: str, next_hop: str, says: str
+) -> None:
+    del veth
+    program = ETHERNET_CLIENT.replace('"e0"', f'"{device}"')
+    done = namespace.run(sys.executable, "-c", program, next_hop, "10.88.21.1", expect=None)
+    assert done.returncode == 1
+    assert says in done.stderr.decode()
+
+
+def test_both_names_of_the_ethernet_address_agree() -> None:
+    from mptcplab.live.driver import Interface
+
+    assert live_bench.ETHERNET == Interface.ETHERNET
+
+
 def test_info(cli: Cli, namespace: Namespace) -> None:
     known = json.loads(namespace.mptcplab("info", "--json").stdout)
     assert [name for name, backend in known["backends"].items() if backend["runs"]] == ["sim", "wire", "kernel"]
@@ -255,7 +347,7 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     chosen = [
         case("linux", "linux", 2),
         case("ours", "linux", 2),
-        case("linux", "ours"),
+        case("linux", "ours", device="tun"),
         case("ours", "linux", 1, False),
     ]
     rows = live_bench.measure(1, 0.2, 0.2, chosen, ticks.append, [65_536])
@@ -275,7 +367,7 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
     assert {row["congestion"] for row in rows} == {live_bench.CONTROLLER}
-    assert bench._cells(rows[0])[5] == "64 KiB"
+    assert bench._cells(rows[0])[6] == "64 KiB"
     assert len(bench._cells(rows[0])) == len(bench.HEADER)
 
 
@@ -355,7 +447,7 @@ def test_an_unsteady_row_is_measured_again_with_its_reference(
     assert len(asked) == 10
     assert (linux["gbps"], linux["unsteady"]) == (10.5, False), "the first measurements do not count"
     assert ours["unsteady"] == (second[-1] == 2.0)
-    assert bench._cells(ours)[8].endswith("*") == ours["unsteady"]
+    assert bench._cells(ours)[9].endswith("*") == ours["unsteady"]
     assert (steady["gbps"], steady["of_linux"], steady["unsteady"]) == (7.0, None, False)
 
 

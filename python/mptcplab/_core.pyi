@@ -632,7 +632,9 @@ if sys.platform == "linux":
     @final
     class Driver:
         def __new__(
-            cls, interfaces: list[tuple[str, list[str], bool, bool]], pcap: str | PathLike[str] | None = None
+            cls,
+            interfaces: list[tuple[str, list[str], bool, bool, str | None]],
+            pcap: str | PathLike[str] | None = None,
         ) -> Driver: ...
         def addresses(self) -> list[tuple[int, str, str, int]]: ...
         def trace(self, wanted: tuple[list[str], float, float], limit: int) -> None: ...

@@ -35,7 +35,7 @@ const GSO_MAX: u16 = 65_535 - 120;
 /// A link, and the addresses of the endpoint on it.
 #[derive(Debug)]
 pub struct Interface {
-    /// The TUN device or pipe.
+    /// The TUN device, Ethernet interface or pipe.
     pub link: Link,
     /// IPv4 and IPv6 addresses of the endpoint, not of the kernel.
     pub addresses: Vec<IpAddr>,

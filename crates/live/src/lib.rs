@@ -1,7 +1,8 @@
 //! Multipath TCP in user space, on real packets.
 //!
-//! Owns everything outside the protocol: TUN devices ([`Tun`]), links inside the process ([`Pipe`]), the clock
-//! and thread that drive an endpoint ([`Driver`]), and blocking sockets ([`MptcpListener`], [`MptcpStream`]).
+//! Owns everything outside the protocol: TUN devices ([`Tun`]), Ethernet interfaces ([`Ethernet`]), links inside
+//! the process ([`Pipe`]), the clock and thread that drive an endpoint ([`Driver`]), and blocking sockets
+//! ([`MptcpListener`], [`MptcpStream`]).
 //! The endpoint is the one that the simulator runs, unchanged. Never makes decisions of the protocol, and
 //! never configures the machine: the administrator sets addresses and routes of the devices.
 //!
@@ -38,6 +39,7 @@ mod capture;
 mod control;
 mod device;
 mod driver;
+mod ethernet;
 mod events;
 mod impairment;
 mod inbox;
@@ -65,6 +67,7 @@ mod waiting;
 
 pub use capture::Capture;
 pub use driver::{Driver, Interface};
+pub use ethernet::Ethernet;
 pub use events::EventLog;
 pub use impairment::{Edge, Impairment};
 pub use link::Link;

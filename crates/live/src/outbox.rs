@@ -127,7 +127,10 @@ fn send(link: &Link, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u
         mode = ChecksumMode::Offloaded;
         let (v4, ip) = (packet.segment.source.is_ipv4(), packet.ip.length());
         let cwr = packet.segment.flags.contains(Flags::CWR);
-        headers.extend_from_slice(&vnet::outgoing(v4, ip, packet.segment.header_length(), gso_size, cwr));
+        let header = link.header(v4);
+        let below = ip + header.as_ref().map_or(0, |header| header.len());
+        headers.extend_from_slice(&vnet::outgoing(v4, below, packet.segment.header_length(), gso_size, cwr));
+        headers.extend(header.into_iter().flatten());
     }
     packet.emit_headers(headers, mode).map_err(io::Error::other)?;
     link.send(headers, &packet.segment.payload)

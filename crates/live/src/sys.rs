@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 
 pub(crate) mod alarm;
+pub(crate) mod packets;
 pub(crate) mod sockets;
 
 /// Maximum length of an interface name, bytes.

@@ -19,8 +19,11 @@ from mptcplab.bench.live_end import Order, Tally
 from mptcplab.emulation.namespaces import CannotMake, Namespace, namespace
 
 Stack = Literal["linux", "ours"]
+Device = Literal["veth", "tun"]
 
-CONTROLLER = "cubic"
+ETHERNET = "02:6d:70:74:63:70"
+"""The Ethernet address of mptcplab's endpoints (`Interface.ETHERNET`; its module needs Linux)."""
+CONTROLLER = "reno"
 """The controller of all senders, also on machines with another default: the default of Linux itself."""
 BLOCKS = (64 << 10, 256 << 10, 1 << 20)
 """Bytes per call of both ends: each case is measured with each size, and the fastest one counts."""
@@ -39,6 +42,8 @@ class Case:
     paths: int = 1
     offload: bool = True
     multipath: bool = True
+    device: Device = "veth"
+    """The device of mptcplab's end. Two Linux hosts always use veth."""
 
     def reference(self) -> Case:
         """The same case between two Linux hosts."""
@@ -46,10 +51,16 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All cases: for each set of paths, offload and transport, Linux to Linux, mptcplab to Linux, and the reverse."""
-    pairs: list[tuple[Stack, Stack]] = [("linux", "linux"), ("ours", "linux"), ("linux", "ours")]
+    """All cases: for each set of paths, offload and transport, Linux to Linux, then mptcplab on each device."""
+    pairs: list[tuple[Stack, Stack, Device]] = [
+        ("linux", "linux", "veth"),
+        ("ours", "linux", "veth"),
+        ("linux", "ours", "veth"),
+        ("ours", "linux", "tun"),
+        ("linux", "ours", "tun"),
+    ]
     ways = [(1, True, True), (2, True, True), (1, False, True), (1, False, False)]
-    return [Case(sender, receiver, *way) for way in ways for sender, receiver in pairs]
+    return [Case(sender, receiver, *way, device) for way in ways for sender, receiver, device in pairs]
 
 
 class Row(TypedDict):
@@ -60,6 +71,8 @@ class Row(TypedDict):
     transport: str
     paths: int
     offload: bool
+    device: str
+    """The device of mptcplab's end: veth or TUN."""
     block: int
     """Bytes per call of both ends."""
     gbps: float
@@ -169,6 +182,7 @@ def _row(case: Case, found: Found, blocks: Sequence[int], failed: int) -> Row:
         "transport": "mptcp" if case.multipath else "tcp",
         "paths": case.paths,
         "offload": case.offload,
+        "device": case.device,
         "block": block,
         "gbps": median(rates),
         "gbps_least": min(rates),
@@ -269,28 +283,47 @@ def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Ord
         "seconds": 0,
     }
     paths = range(1, case.paths + 1)
-    if (case.sender, case.receiver) == ("linux", "linux"):
+    if case.device == "veth":
         with namespace("send") as near, namespace("receive") as far:
-            for path in paths:
-                near.ip(f"link add path{path} type veth peer name path{path} netns {far.name}")
-            for host, last in ((near, 1), (far, 2)):
-                _prepare(host, {f"path{path}": f"10.88.{path}.{last}" for path in paths})
-            for path in paths[1:]:
-                near.ip(f"mptcp endpoint add 10.88.{path}.1 dev path{path} subflow")
-            plain = [] if case.offload else [f"path{path}" for path in paths]
-            yield near, far, ({**blank, "plain_devices": plain}, {**blank, "role": "receive", "plain_devices": plain})
+            yield near, far, _veth(case, blank, near, far)
         return
     with namespace("host") as host:
         for path in paths:
             host.ip(f"tuntap add path{path} mode tun")
         _prepare(host, {f"path{path}": f"10.88.{path}.1" for path in paths})
-        ours = [(f"path{path}", f"10.88.{path}.2") for path in paths]
+        ours: list[tuple[str, str, str | None]] = [(f"path{path}", f"10.88.{path}.2", None) for path in paths]
         if case.sender == "ours":
             peer = "10.88.1.1"
             sending: Order = {**blank, "stack": "ours", "interfaces": ours, "peer": peer}
             yield host, host, (sending, {**blank, "role": "receive", "peer": peer})
         else:
             yield host, host, (blank, {**blank, "stack": "ours", "role": "receive", "interfaces": ours})
+
+
+def _veth(case: Case, blank: Order, near: Namespace, far: Namespace) -> tuple[Order, Order]:
+    """Connects two namespaces by a veth pair for each path. Returns the orders of the sender and the receiver."""
+    paths = range(1, case.paths + 1)
+    plain = [] if case.offload else [f"path{path}" for path in paths]
+    for path in paths:
+        ends = [f"path{path} address 02:00:00:00:{path:02x}:{last:02x}" for last in (1, 2)]
+        near.ip(f"link add {ends[0]} type veth peer name {ends[1]} netns {far.name}")
+    orders: list[Order] = []
+    for host, stack, last in ((near, case.sender, 1), (far, case.receiver, 2)):
+        order: Order = {**blank, "stack": stack, "role": "send" if last == 1 else "receive", "plain_devices": plain}
+        if stack == "linux":
+            _prepare(host, {f"path{path}": f"10.88.{path}.{last}" for path in paths})
+            for path in paths if "ours" in (case.sender, case.receiver) else ():
+                host.ip(f"neigh add 10.88.{path}.{3 - last} lladdr {ETHERNET} dev path{path} nud permanent")
+        else:
+            for path in paths:
+                host.ip(f"link set path{path} up")
+            order["interfaces"] = [
+                (f"path{path}", f"10.88.{path}.{last}", f"02:00:00:00:{path:02x}:{3 - last:02x}") for path in paths
+            ]
+        orders.append(order)
+    for path in paths[1:] if case.sender == "linux" else ():
+        near.ip(f"mptcp endpoint add 10.88.{path}.1 dev path{path} subflow")
+    return orders[0], orders[1]
 
 
 def _prepare(host: Namespace, addresses: dict[str, str]) -> None:

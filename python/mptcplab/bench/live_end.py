@@ -34,11 +34,12 @@ class Order(TypedDict):
     role: Literal["send", "receive"]
     multipath: bool
     """Whether the connection uses MPTCP instead of TCP."""
-    interfaces: list[tuple[str, str]]
-    """Names of the TUN devices of mptcplab with the endpoint's address on each; empty for Linux."""
+    interfaces: list[tuple[str, str, str | None]]
+    """Names of the devices of mptcplab with the endpoint's address on each, and the Ethernet address of the next hop on
+    veth; empty for Linux."""
     offload: bool
     plain_devices: list[str]
-    """Devices of Linux on which offload is switched off."""
+    """Devices on which offload is switched off by `ethtool`."""
     congestion: str
     """The congestion controller of the socket."""
     block: int
@@ -145,7 +146,10 @@ def _ours(order: Order, stack: ExitStack) -> End:
     from mptcplab.live.driver import Config, Driver, Interface
 
     offload = order["offload"]
-    interfaces = [Interface(device, address, offload=offload) for device, address in order["interfaces"]]
+    interfaces = [
+        Interface(device, address, offload=offload, next_hop=next_hop)
+        for device, address, next_hop in order["interfaces"]
+    ]
     driver: AbstractContextManager[Driver] = Driver(interfaces)
     endpoint = stack.enter_context(driver)
     config = Config(

@@ -95,20 +95,31 @@ class Config:
 
 
 class Interface:
-    """A TUN device, opened or created, and the endpoint's addresses on it."""
+    """A TUN device, opened or created, or an Ethernet interface, and the endpoint's addresses on it."""
+
+    ETHERNET = "02:6d:70:74:63:70"
+    """The endpoint's Ethernet address on every Ethernet interface."""
 
     def __init__(
-        self, device: str, addresses: str | Sequence[str], *, backup: bool = False, offload: bool = True
+        self,
+        device: str,
+        addresses: str | Sequence[str],
+        *,
+        backup: bool = False,
+        offload: bool = True,
+        next_hop: str | None = None,
     ) -> None:
         """`addresses` belong to the endpoint, not to the kernel; a backup carries data only if no other path works.
 
         With `offload`, the kernel completes checksums, splits large segments into frames, and may leave its own
-        checksums incomplete.
+        checksums incomplete. With `next_hop`, the device is an Ethernet interface such as veth, opened by a packet
+        socket, and all packets are sent to this Ethernet address.
         """
         self.device = device
         self.addresses = [addresses] if isinstance(addresses, str) else list(addresses)
         self.backup = backup
         self.offload = offload
+        self.next_hop = next_hop
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,7 @@ class Driver:
 
     def __init__(self, interfaces: Iterable[Interface], *, pcap: str | PathLike[str] | None = None) -> None:
         """Opens the devices and starts; with `pcap`, writes every packet to this file (pcapng)."""
-        rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
+        rows = [(one.device, one.addresses, one.backup, one.offload, one.next_hop) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
         self.events_dropped = 0
         """Number of events dropped so far because they exceeded the limit of `trace`."""

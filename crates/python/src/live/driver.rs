@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use mptcp_live::observe::Wanted;
-use mptcp_live::{EventLog, Interface, InterfaceId, Offload, Tun};
+use mptcp_live::{Ethernet, EventLog, Interface, InterfaceId, Link, Offload, Tun};
 use pyo3::exceptions::{PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,6 +31,17 @@ impl Driver {
     }
 }
 
+/// Name, addresses of the endpoint, backup, offload, and Ethernet address of the next hop.
+type Device = (String, Vec<String>, bool, bool, Option<String>);
+
+/// Parses an Ethernet address, such as `02:00:00:00:00:01`.
+fn ethernet_address(text: &str) -> PyResult<[u8; 6]> {
+    let bytes: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| {
+        PyValueError::new_err(format!("{text:?}: must be an Ethernet address, such as 02:00:00:00:00:01"))
+    })
+}
+
 /// Parses an IP address.
 pub(super) fn address(text: &str) -> PyResult<IpAddr> {
     text.parse().map_err(|_| PyValueError::new_err(format!("{text:?}: must be an IP address")))
@@ -38,16 +49,21 @@ pub(super) fn address(text: &str) -> PyResult<IpAddr> {
 
 #[pymethods]
 impl Driver {
-    /// Starts an endpoint over existing or new devices: (name, addresses of the endpoint, backup, offload). With
-    /// `pcap`, captures every packet to that file.
+    /// Starts an endpoint over existing or new devices: (name, addresses of the endpoint, backup, offload, Ethernet
+    /// address of the next hop). Without a next hop, the device is a TUN device. With `pcap`, captures every packet to
+    /// that file.
     #[new]
     #[pyo3(signature = (interfaces, pcap = None))]
-    fn new(interfaces: Vec<(String, Vec<String>, bool, bool)>, pcap: Option<PathBuf>) -> PyResult<Self> {
+    fn new(interfaces: Vec<Device>, pcap: Option<PathBuf>) -> PyResult<Self> {
         let mut opened = Vec::new();
-        for (name, addresses, backup, offload) in interfaces {
+        for (name, addresses, backup, offload, next_hop) in interfaces {
             let addresses = addresses.iter().map(|text| address(text)).collect::<PyResult<Vec<_>>>()?;
             let offload = if offload { Offload::Full } else { Offload::None };
-            opened.push(Interface { backup, ..Interface::new(Tun::open_with(&name, offload)?, addresses) });
+            let link = match next_hop {
+                Some(next_hop) => Link::from(Ethernet::open(&name, ethernet_address(&next_hop)?)?),
+                None => Link::from(Tun::open_with(&name, offload)?),
+            };
+            opened.push(Interface { backup, ..Interface::new(link, addresses) });
         }
         let driver = mptcp_live::Driver::start_captured(opened, pcap.as_deref())?;
         Ok(Self { inner: RwLock::new(Some(Arc::new(driver))), events: OnceLock::new() })

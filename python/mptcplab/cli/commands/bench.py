@@ -20,7 +20,7 @@ EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 WIRE = "wire"
 HEADER = [
-    *("sender", "receiver", "transport", "paths", "frames", "block", "Gb/s", "min", "max"),
+    *("sender", "receiver", "device", "transport", "paths", "frames", "block", "Gb/s", "min", "max"),
     *("CPU s/GB", "sending", "receiving", "retrans", "reinjected", "of Linux"),
 ]
 """The columns of `bench wire`."""
@@ -117,7 +117,7 @@ def _wire(given: argparse.Namespace) -> int:
         f"senders use {measured[0]['congestion']}. Each row is measured with several block sizes, and the fastest one "
         "counts. CPU s/GB includes the kernel. sending and receiving are its parts: user and system time of each end. "
         "retrans counts TcpRetransSegs, reinjected counts MPTCPRetrans, or MB of mptcplab. of Linux is the median of "
-        "the ratios to Linux to Linux in the same round. Linux to Linux uses veth, the other rows use TUN"
+        "the ratios to Linux to Linux in the same round, over veth. device is that of mptcplab"
     )
     if any(row["unsteady"] for row in measured):
         print("* max is more than twice min, also when the row was measured again")
@@ -135,6 +135,7 @@ def _cells(row: Row) -> list[str]:
     return [
         names[row["sender"]],
         names[row["receiver"]],
+        row["device"],
         row["transport"],
         str(row["paths"]),
         "offload" if row["offload"] else "1500 B",
