@@ -348,15 +348,16 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
         case("linux", "linux", 2),
         case("ours", "linux", 2),
         case("linux", "ours", device="tun"),
-        case("ours", "linux", 1, False),
+        case("linux", "ours", 1, False, multipath=False, gro=True),
     ]
     rows = live_bench.measure(1, 0.2, 0.2, chosen, ticks.append, [65_536])
     assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
         ("linux", "linux", 2),
         ("ours", "linux", 2),
         ("linux", "ours", 1),
-        ("ours", "linux", 1),
+        ("linux", "ours", 1),
     ]
+    assert [bench._cells(row)[5] for row in rows] == ["offload", "offload", "offload", "1500 B GRO"]
     assert all(row["gbps"] > 0 and row["block"] == 65_536 for row in rows)
     parts = ("sender_user_s_per_gb", "sender_system_s_per_gb", "receiver_user_s_per_gb", "receiver_system_s_per_gb")
     for row in rows:

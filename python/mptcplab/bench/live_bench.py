@@ -28,7 +28,7 @@ CONTROLLER = "reno"
 BLOCKS = (64 << 10, 256 << 10, 1 << 20)
 """Bytes per call of both ends: each case is measured with each size, and the fastest one counts."""
 SPREAD = 2.0
-"""The largest ratio of the fastest to the slowest round of a case that is not measured again."""
+"""The largest ratio of the fastest to the slowest round of a case that counts. Others are repeated."""
 FAILURES = 2
 """Failed measurements of a case between two Linux hosts that are repeated. One more ends the benchmark."""
 
@@ -44,14 +44,19 @@ class Case:
     multipath: bool = True
     device: Device = "veth"
     """The device of mptcplab's end. Two Linux hosts always use veth."""
+    gro: bool = False
+    """Whether both ends of veth join received frames (GRO), as drivers of network cards do. Only without `offload`."""
 
     def reference(self) -> Case:
         """The same case between two Linux hosts."""
-        return Case("linux", "linux", self.paths, self.offload, self.multipath)
+        return Case("linux", "linux", self.paths, self.offload, self.multipath, gro=self.gro)
 
 
 def cases() -> list[Case]:
-    """All cases: for each set of paths, offload and transport, Linux to Linux, then mptcplab on each device."""
+    """All cases: for each set of paths, offload and transport, Linux to Linux, then mptcplab on each device.
+
+    A TUN device has no GRO.
+    """
     pairs: list[tuple[Stack, Stack, Device]] = [
         ("linux", "linux", "veth"),
         ("ours", "linux", "veth"),
@@ -59,8 +64,16 @@ def cases() -> list[Case]:
         ("ours", "linux", "tun"),
         ("linux", "ours", "tun"),
     ]
-    ways = [(1, True, True), (2, True, True), (1, False, True), (1, False, False)]
-    return [Case(sender, receiver, *way, device) for way in ways for sender, receiver, device in pairs]
+    ways = [
+        *((1, True, True, False), (2, True, True, False), (1, False, True, False), (1, False, True, True)),
+        *((1, False, False, False), (1, False, False, True)),
+    ]
+    return [
+        Case(sender, receiver, paths, offload, multipath, device, gro)
+        for paths, offload, multipath, gro in ways
+        for sender, receiver, device in pairs
+        if not gro or device == "veth"
+    ]
 
 
 class Row(TypedDict):
@@ -71,6 +84,7 @@ class Row(TypedDict):
     transport: str
     paths: int
     offload: bool
+    gro: bool
     device: str
     """The device of mptcplab's end: veth or TUN."""
     block: int
@@ -130,9 +144,9 @@ def measure(
     progress: Callable[[int], None],
     blocks: Sequence[int] = BLOCKS,
 ) -> list[Row]:
-    """Runs every case with every block size in every round. Cases with a large spread are measured again.
+    """Runs every case with every block size in every round. Cases with a large spread are repeated.
 
-    `progress` gets the number of finished measurements, without those that are made again.
+    `progress` gets the number of finished measurements, without repeated ones.
     """
     failed = dict.fromkeys(chosen, 0)
     done = 0
@@ -182,6 +196,7 @@ def _row(case: Case, found: Found, blocks: Sequence[int], failed: int) -> Row:
         "transport": "mptcp" if case.multipath else "tcp",
         "paths": case.paths,
         "offload": case.offload,
+        "gro": case.gro,
         "device": case.device,
         "block": block,
         "gbps": median(rates),
@@ -275,6 +290,7 @@ def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Ord
         "interfaces": [],
         "offload": case.offload,
         "plain_devices": [],
+        "gro": case.gro,
         "congestion": CONTROLLER,
         "block": BLOCKS[0],
         "peer": "10.88.1.2",

@@ -40,6 +40,8 @@ class Order(TypedDict):
     offload: bool
     plain_devices: list[str]
     """Devices on which offload is switched off by `ethtool`."""
+    gro: bool
+    """Whether these devices join received frames (GRO)."""
     congestion: str
     """The congestion controller of the socket."""
     block: int
@@ -180,7 +182,7 @@ def run(order: Order) -> Tally:
     """Sends or receives until the time is over."""
     with ExitStack() as stack:
         for device in order["plain_devices"]:
-            devices.no_offload(device)
+            devices.no_offload(device, gro=order["gro"])
         end = (_linux if order["stack"] == "linux" else _ours)(order, stack)
         deadline = time.monotonic() + PATIENCE
         while (paths := end.paths()) < order["paths"]:

@@ -89,15 +89,15 @@ def _six(name: str) -> list[ipaddress.IPv6Interface]:
     return [address for address in all_of_it if not address.is_link_local]
 
 
-def no_offload(name: str) -> None:
-    """Turns off checksum and segmentation offload, like `ethtool -K`."""
+def no_offload(name: str, *, gro: bool = False) -> None:
+    """Turns off checksum and segmentation offload, like `ethtool -K`, and generic receive offload (GRO) on or off."""
     import ctypes
     import fcntl
 
     siocethtool = 0x8946
-    # linux/ethtool.h: ETHTOOL_STSO, SGSO, SGRO, STXCSUM, SRXCSUM.
-    for command in (0x1F, 0x24, 0x2C, 0x17, 0x15):
-        value = ctypes.create_string_buffer(struct.pack("II", command, 0), 8)
+    # linux/ethtool.h: ETHTOOL_STSO, SGSO, STXCSUM, SRXCSUM, SGRO.
+    for command, on in ((0x1F, False), (0x24, False), (0x17, False), (0x15, False), (0x2C, gro)):
+        value = ctypes.create_string_buffer(struct.pack("II", command, on), 8)
         request = struct.pack("16sP16x", name.encode(), ctypes.addressof(value))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             fcntl.ioctl(any_socket, siocethtool, request)

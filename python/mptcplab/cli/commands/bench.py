@@ -24,6 +24,13 @@ HEADER = [
     *("CPU s/GB", "sending", "receiving", "retrans", "reinjected", "of Linux"),
 ]
 """The columns of `bench wire`."""
+NOTES = [
+    "1500 B: no offload, each frame crosses the link alone; GRO: the receiving end of veth joins frames",
+    "CPU s/GB: both ends, including the kernel; sending and receiving are its user and system time",
+    "retrans: TcpRetransSegs; reinjected: MPTCPRetrans, or MB of mptcplab",
+    "of Linux: median of the ratios to Linux to Linux in the same round",
+]
+"""Explanations of the columns."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,15 +119,11 @@ def _wire(given: argparse.Namespace) -> int:
         print_json(measured)
         return 0
     print(table([HEADER, *map(_cells, measured)]))
-    print(
-        f"Gb/s is the median of {given.repetitions} rounds of {given.seconds} s, each after a warm-up of 0.5 s. All "
-        f"senders use {measured[0]['congestion']}. Each row is measured with several block sizes, and the fastest one "
-        "counts. CPU s/GB includes the kernel. sending and receiving are its parts: user and system time of each end. "
-        "retrans counts TcpRetransSegs, reinjected counts MPTCPRetrans, or MB of mptcplab. of Linux is the median of "
-        "the ratios to Linux to Linux in the same round, over veth. device is that of mptcplab"
-    )
+    print(f"Gb/s: median of {given.repetitions} rounds of {given.seconds} s with the fastest block size")
+    print(f"device: that of mptcplab; all senders use {measured[0]['congestion']}")
+    print(*NOTES, sep="\n")
     if any(row["unsteady"] for row in measured):
-        print("* max is more than twice min, also when the row was measured again")
+        print("*: max is more than twice min, also in a second measurement")
     if failed := sum(row["failed"] for row in measured):
         print(f"{failed} measurements of Linux to Linux failed, and were repeated")
     return 0
@@ -138,7 +141,7 @@ def _cells(row: Row) -> list[str]:
         row["device"],
         row["transport"],
         str(row["paths"]),
-        "offload" if row["offload"] else "1500 B",
+        "offload" if row["offload"] else "1500 B" + " GRO" * row["gro"],
         f"{row['block'] >> 10} KiB",
         f"{row['gbps']:.2f}",
         f"{row['gbps_least']:.2f}",
