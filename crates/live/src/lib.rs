@@ -1,7 +1,7 @@
 //! Multipath TCP in user space, on real packets.
 //!
-//! Owns everything outside the protocol: TUN devices ([`Tun`]), Ethernet interfaces ([`Ethernet`]), links inside
-//! the process ([`Pipe`]), the clock and thread that drive an endpoint ([`Driver`]), and blocking sockets
+//! Owns everything outside the protocol. Links are TUN devices ([`Tun`]), Ethernet interfaces ([`Ethernet`]) and
+//! links inside the process ([`Pipe`]). A clock and a thread drive an endpoint ([`Driver`]). Sockets block
 //! ([`MptcpListener`], [`MptcpStream`]).
 //! The endpoint is the one that the simulator runs, unchanged. Never makes decisions of the protocol, and
 //! never configures the machine: the administrator sets addresses and routes of the devices.
