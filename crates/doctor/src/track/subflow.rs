@@ -120,6 +120,8 @@ pub(crate) struct Subflow {
     pub(crate) ending: Ending,
     /// Round trip between the capture and each side, ns.
     known_distance: [Option<u64>; 2],
+    /// Lower bound of the round trip between the capture and the listener after repeated SYNs, ns.
+    least_distance: u64,
     probes: [Option<Probe>; 2],
     /// The last timestamp of each side.
     last_value: [Option<u32>; 2],
@@ -170,6 +172,7 @@ impl Subflow {
             handshake: Handshake::default(),
             ending: Ending::default(),
             known_distance: [None; 2],
+            least_distance: 0,
             probes: [None; 2],
             last_value: [None; 2],
             waiting: [VecDeque::new(), VecDeque::new()],
@@ -355,9 +358,9 @@ impl Subflow {
     /// the SYN/ACK answers the last SYN or an earlier one.
     fn use_handshake(&mut self) {
         if self.handshake.repeated_syns > 0 {
-            let least =
-                self.handshake.syn_ack.map_or(0, |(time, _)| time.saturating_sub(self.handshake.last_syn));
-            if self.known_distance[self.opener].is_some_and(|opener| opener < least) {
+            let answered = self.handshake.syn_ack.map_or(0, |(time, _)| time);
+            self.least_distance = answered.saturating_sub(self.handshake.last_syn);
+            if self.known_distance[self.opener].is_some_and(|opener| opener < self.least_distance) {
                 self.halves[1 - self.opener].use_echoes();
             }
         } else if let [Some(first), Some(second)] = self.known_distance {
@@ -410,7 +413,8 @@ impl Subflow {
 
     /// The place of the capture, from the round trips to both ends.
     pub(crate) fn place(&self) -> Place {
-        let (opener, listener) = (self.distance(self.opener), self.distance(1 - self.opener));
+        let opener = self.distance(self.opener);
+        let listener = self.known_distance[1 - self.opener].unwrap_or(self.least_distance);
         let total = opener + listener;
         if total == 0 {
             Place::Unknown
