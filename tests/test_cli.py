@@ -158,6 +158,22 @@ def test_many_flows_together_are_no_faster_than_their_line(cli: Cli, tmp_path: P
     assert "and 80 more flows with 3.28 Mb/s in total" in output
 
 
+def test_bench_scale(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mptcplab.bench import scale
+
+    rows = scale.measure((1, 20))
+    assert [(row["transport"], row["connections"]) for row in rows] == [
+        (transport, count) for transport in ("tcp", "mptcp") for count in (1, 20)
+    ]
+    for first, many in (rows[:2], rows[2:]):
+        # The links are full with any number of connections.
+        assert first["packets"] == pytest.approx(many["packets"], rel=0.2)
+        assert first["bytes_per_connection"] is None
+        assert many["bytes_per_connection"]
+    monkeypatch.setattr(scale, "measure", lambda: rows)
+    assert "kB/connection" in cli("bench", "scale").stdout
+
+
 def test_bench(cli: Cli, scenario_file: Path) -> None:
     rows = json.loads(cli("bench", scenario_file, "S2", "--json", "--repetitions", "1").stdout)
     assert [row["scenario"] for row in rows] == ["two", "S2"]

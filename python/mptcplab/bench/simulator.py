@@ -56,11 +56,11 @@ def once(name: str, file: Path) -> Row:
         "wall_s": results.wall_s,
         "packets_per_s": results.data_packets / results.wall_s,
         "goodput_mbps": bits / results.measured_s / 1e6 if results.measured_s else 0.0,
-        "peak_rss_mb": _peak_bytes() / 1e6,
+        "peak_rss_mb": peak_bytes() / 1e6,
     }
 
 
-def _peak_bytes() -> float:
+def peak_bytes() -> float:
     """The peak memory of this process in bytes. Unlike `ru_maxrss`, VmHWM of Linux excludes the time before exec."""
     status = Path("/proc/self/status")
     if status.is_file():

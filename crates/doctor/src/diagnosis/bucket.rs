@@ -1,8 +1,7 @@
 //! Fits a token bucket to the fates of transmissions.
 //!
-//! A bucket of rate R and size B drops a packet if the data that it passed before has not left a queue of rate R, and the
-//! packet does not fit into B bytes of that queue. So for the right R, dropped packets find the queue at B, and others find
-//! less. Random losses find any level. The largest distance between both distributions (Kolmogorov and Smirnov) compares
+//! A bucket of rate R and size B is like a queue of that rate and size: it drops a packet that does not fit. So for the
+//! right R, dropped packets find the queue at B, and others find less. Random losses find any level. The largest distance between both distributions (Kolmogorov and Smirnov) compares
 //! them for each R, without a choice of B.
 
 use crate::track::Transmission;

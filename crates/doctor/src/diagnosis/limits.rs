@@ -28,8 +28,8 @@ const MARGIN: f64 = 1.3;
 const IDLE: f64 = 0.05;
 /// Share of an application that never filled a path.
 const UNKNOWN: f64 = 0.3;
-/// Share of thin data that a slow path delays, above which the scheduler is the first thing to change, and share of the time
-/// after bursts, above which the sender limits the connection: most of it.
+/// More than half. If a slow path delays this share of thin data, the scheduler is the first thing to change. If this share
+/// of the time follows bursts, the sender limits the connection.
 const MOST: f64 = 0.5;
 /// Share of the potential that the application leaves unused, if its data is thin.
 const THIN: f64 = 0.25;
@@ -268,9 +268,9 @@ fn full_buffer(case: &Case<'_>, rates: &MissingRates) -> Option<u64> {
     plateau(case, rates).or_else(|| has_full_buffer(case, rates).then(usual))
 }
 
-/// Whether all paths have space again and again, or bursts overflow the queue of a path that is not full, although the sender
-/// never pauses and always waits for acknowledgements. A scheduler with data to send would use that space, and an
-/// application would not wait for acknowledgements.
+/// Whether the send buffer is full. The sender never pauses and always waits for acknowledgements. Still, all paths have
+/// space again and again, or bursts overflow the queue of a path that is not full. A scheduler with data to send would use
+/// that space, and an application would not wait for acknowledgements.
 fn has_full_buffer(case: &Case<'_>, rates: &MissingRates) -> bool {
     let direction = &case.view.directions[case.side];
     let most = |time: &dyn Fn(usize) -> f64| (0..rates.subflows.len()).map(time).fold(0.0, f64::max);

@@ -3,13 +3,10 @@
 use super::evidence::{Case, counted, verdict};
 use super::missing::MissingRates;
 use super::policer::{self, Policer};
+use super::random::{is_random, usual_queue};
 use crate::report::Verdict;
-use crate::track::{Half, Limit, LossEpisode};
+use crate::track::{Limit, LossEpisode};
 
-/// A loss is random if the queue holds less than this share of its usual maximum just before.
-const EMPTY: f64 = 0.5;
-/// Queues shorter than this, s, look like jitter.
-const SHORTEST_QUEUE: f64 = 0.003;
 /// Mean queueing delays below this, s, and below this multiple of the base RTT, are no bufferbloat: a call still works
 /// (ITU-T G.114 allows 150 ms one way). The laboratory uses the same bounds.
 const BLOATED: f64 = 0.1;
@@ -24,41 +21,8 @@ pub(super) fn verdicts(case: &Case<'_>, rates: &MissingRates) -> Vec<Verdict> {
     found
 }
 
-/// The queueing delay that 90% of the data does not exceed, s.
-fn usual_queue(half: &Half) -> f64 {
-    let top = half.round_trips.distribution.quantile(0.9);
-    top.zip(half.round_trips.base).map_or(0.0, |(top, base)| top - base)
-}
-
-/// Whether the queue was far from full just before a loss.
-fn is_random(episode: &LossEpisode, usual: f64, base: f64) -> bool {
-    is_empty(episode.queueing, usual, base)
-}
-
-fn is_empty(queueing: f64, usual: f64, base: f64) -> bool {
-    queueing < (EMPTY * usual).max(SHORTEST_QUEUE).max(0.1 * base)
-}
-
-/// Share of random losses after which the next transmission is lost too; 0 without random losses. `is_counted` selects
-/// transmissions by their time, ns.
-pub(super) fn burstiness(half: &Half, is_counted: impl Fn(u64) -> bool) -> f64 {
-    let (usual, base) = (usual_queue(half), half.round_trips.base.unwrap_or(0.0));
-    let mut queueing = 0.0;
-    let (mut lost, mut again) = (0_u32, 0_u32);
-    for pair in half.transmissions.all().windows(2) {
-        if !pair[0].queueing.is_nan() {
-            queueing = f64::from(pair[0].queueing);
-        }
-        if pair[0].is_lost && is_counted(pair[0].time) && is_empty(queueing, usual, base) {
-            lost += 1;
-            again += u32::from(pair[1].is_lost);
-        }
-    }
-    f64::from(again) / f64::from(lost.max(1))
-}
-
-/// Data in flight at which a path and its queue are full, as a share of what both hold. The capacity is known to about a
-/// tenth, and so is the time in the queue.
+/// Data in flight at which a path and its queue are full, as a share of their capacity in bytes. The rate is known to about
+/// a tenth, and so is the time in the queue.
 const FULL: f64 = 0.75;
 
 /// Time after losses of bursts, s: a queue overflowed although the path was not full. Acknowledgements space the data of a
@@ -78,12 +42,6 @@ pub(super) fn after_bursts(case: &Case<'_>, number: usize) -> f64 {
         !is_random(episode, usual, base) && (episode.flight as f64) < FULL * full
     });
     bursts.map(|(episode, end)| end.saturating_sub(episode.time) as f64 / 1e9).sum()
-}
-
-/// Segments that were lost while the queue was not full.
-pub(crate) fn random_losses(half: &Half) -> u64 {
-    let (usual, base) = (usual_queue(half), half.round_trips.base.unwrap_or(0.0));
-    half.losses.iter().filter(|episode| is_random(episode, usual, base)).map(|episode| episode.segments).sum()
 }
 
 fn losses(case: &Case<'_>, rates: &MissingRates, number: usize) -> Option<Verdict> {

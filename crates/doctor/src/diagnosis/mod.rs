@@ -10,12 +10,13 @@ mod limits;
 mod losses;
 mod missing;
 mod policer;
+mod random;
 mod rank;
 mod silence;
 mod structure;
 
 pub(crate) use evidence::Case;
 pub use host_facts::HostFacts;
-pub(crate) use losses::random_losses;
 pub(crate) use missing::MissingRates;
+pub(crate) use random::random_losses;
 pub(crate) use rank::diagnose;

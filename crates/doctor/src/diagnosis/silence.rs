@@ -1,6 +1,6 @@
 //! Finds out why a subflow was silent: a dead path, random losses of retransmissions, or a scheduler that does not use it.
 
-use super::losses::burstiness;
+use super::random::burstiness;
 use crate::track::{Limit, Subflow, View};
 
 /// Shortest retransmission timeout, ns. RFC 6298 asks for a second, but Linux and others wait for 200 ms.
@@ -12,7 +12,7 @@ const CHANCE: f64 = 0.05;
 pub(super) fn cause(view: &View, subflow: &Subflow, number: usize, side: usize) -> Limit {
     let direction = &view.directions[side];
     if subflow.distance(side) > subflow.distance(1 - side) {
-        // Whatever a dead path loses arrives over another one, but only after a timeout.
+        // Data lost by a dead path arrives over another one, but only after a timeout.
         return if direction.stall < SHORTEST_TIMEOUT { Limit::Unused } else { Limit::Dead };
     }
     let half = &subflow.halves[side];

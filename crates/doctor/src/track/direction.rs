@@ -11,7 +11,7 @@ use crate::capture::{PacketRef, SeenSegment};
 /// Episodes of each limit that are remembered, at most.
 const MOST_EPISODES: usize = 4;
 
-/// Data of a thin connection within two RTTs of its fastest path, in segments, at most: that path alone carries it, as its
+/// Maximum data of a thin connection within two RTTs of its fastest path, in segments. That path alone carries it: its
 /// initial window is ten segments (RFC 6928).
 const THIN: u64 = 12;
 

@@ -309,7 +309,7 @@ impl Half {
 
     /// Data that the capture has not seen when later data passes; `before` is the time of the segment before it, ns.
     fn note_hole(&mut self, start: u64, end: u64, time: u64, before: u64) {
-        // The end of a burst is what a full bucket drops, and the next burst comes much later.
+        // A full bucket drops the end of a burst, and the next burst comes much later.
         let log = self.transmissions.add(before, end - start, true);
         let queueing = self.queueing();
         self.transmissions.set_queueing(log, queueing);

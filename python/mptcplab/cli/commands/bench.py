@@ -19,6 +19,7 @@ HELP = "measure the speed of the simulator, or of the stacks of mptcplab and Lin
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 WIRE = "wire"
+SCALE = "scale"
 HEADER = [
     *("sender", "receiver", "device", "transport", "paths", "frames", "block", "Gb/s", "min", "max"),
     *("CPU s/GB", "sending", "receiving", "retrans", "reinjected", "of Linux"),
@@ -39,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "scenarios",
         nargs="*",
         metavar="SCENARIO",
-        help="built-in benchmarks S1 to S4 (default), scenario files, or wire (real packets)",
+        help="S1 to S4 (default), scenario files, scale (connections) or wire (real packets)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per scenario")
     parser.add_argument(
@@ -64,6 +65,10 @@ def execute(given: argparse.Namespace) -> int:
         if given.scenarios != [WIRE]:
             raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios")
         return _wire(given)
+    if SCALE in given.scenarios:
+        if given.scenarios != [SCALE]:
+            raise BadInput("mptcplab: `bench scale` has scenarios of its own and takes no others")
+        return _scale(given)
     from mptcplab.bench.simulator import STANDARD, measure
 
     measured = []
@@ -94,6 +99,35 @@ def execute(given: argparse.Namespace) -> int:
     ]
     print(table(rows))
     print(f"values: the best of {given.repetitions} runs on one core, each in its own process")
+    return 0
+
+
+def _scale(given: argparse.Namespace) -> int:
+    from mptcplab.bench.scale import DURATION_S, measure
+
+    try:
+        measured = measure()
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+    if given.json:
+        print_json(measured)
+        return 0
+    rows = [["transport", "connections", "data packets", "CPU ns/packet", "relative", "kB/connection"]]
+    for row in measured:
+        first = next(one for one in measured if one["transport"] == row["transport"])
+        memory = row["bytes_per_connection"]
+        rows.append(
+            [
+                row["transport"],
+                str(row["connections"]),
+                str(row["packets"]),
+                f"{row['cpu_ns_per_packet']:.0f}",
+                f"{row['cpu_ns_per_packet'] / first['cpu_ns_per_packet']:.1f}",
+                "" if memory is None else f"{memory / 1e3:.1f}",
+            ]
+        )
+    print(table(rows))
+    print(f"one run of {DURATION_S} s over 1 Gb/s on one core; kB: both ends, with packets in flight and results")
     return 0
 
 
