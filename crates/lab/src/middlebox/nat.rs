@@ -95,7 +95,7 @@ impl Middlebox for Nat {
 }
 
 /// The outside address of an inside address: only the last byte differs.
-pub(crate) fn outside_address(inside: IpAddr) -> IpAddr {
+fn outside_address(inside: IpAddr) -> IpAddr {
     match inside {
         IpAddr::V4(address) => {
             let [a, b, c, d] = address.octets();

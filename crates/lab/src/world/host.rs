@@ -125,28 +125,3 @@ pub(super) fn lookup(addresses: &[Vec<AddressId>], address: IpAddr) -> Option<Ad
     let (host, interface) = place(address)?;
     addresses.get(host)?.get(interface).copied()
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::{address, place};
-    use crate::middlebox::nat::outside_address;
-    use crate::scenario::Limits;
-
-    #[test]
-    fn each_interface_has_its_own_addresses_inside_and_outside() {
-        let mut all = BTreeSet::new();
-        for host in (0..Limits::MAX_HOSTS).step_by(255).chain([Limits::MAX_HOSTS - 1]) {
-            for interface in [0, 1, Limits::MAX_INTERFACES - 1] {
-                let inside = address(host, interface);
-                for one in [inside, outside_address(inside)] {
-                    assert_eq!(place(one), Some((host, interface)), "{one}");
-                    assert!(all.insert(one), "{one} is given twice");
-                }
-            }
-        }
-        assert_eq!(address(3, 1).to_string(), "10.3.1.1");
-        assert_eq!(place([10, 0, 0, 0].into()), None);
-    }
-}

@@ -322,3 +322,20 @@ fn hosts_of_a_bcube_use_all_their_ports_and_pass_frames_on() {
     let tcp = run(&format!("{text}transport = \"tcp\"\n"), 1);
     assert!((15e6..20e6).contains(&tcp.flows[0].goodput));
 }
+
+#[test]
+fn hosts_beyond_the_first_256_have_addresses_of_their_own_also_behind_a_nat() {
+    let pair = |n| {
+        format!(
+            "[links.l{n}]\nends = [\"a{n}\", \"b{n}\"]\nrate = \"10Mbit\"\ndelay = \"5ms\"\n\
+             [flows.f{n}]\nfrom = \"a{n}\"\nto = \"b{n}\"\nbytes = \"20KB\"\n"
+        )
+    };
+    let pairs: String = (0..300).map(pair).collect();
+    let boxes = [0, 150, 299].map(|n| format!("[middleboxes.m{n}]\nlink = \"l{n}\"\nkind = \"nat\"\n"));
+    let measured = run(&format!("duration = \"1s\"\n{pairs}{}", boxes.concat()), 1);
+    for flow in &measured.flows {
+        assert!(flow.completion.is_some() && flow.intact, "{flow:?}");
+    }
+    assert_eq!(measured.flows.len(), 300);
+}
