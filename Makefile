@@ -77,7 +77,7 @@ prose: $(VENV)/.installed ## Check the words of documents, comments and messages
 	$(BIN)/codespell --skip python/mptcplab/page/static *.md bpf crates docs examples fuzz python tests tools
 
 run-pytest: build
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope --durations 20
 
 page: ## Build the page that shows the simulator in a browser (Node.js, a Rust compiler for WebAssembly)
 	@tools/page
