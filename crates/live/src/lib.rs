@@ -1,35 +1,4 @@
-//! Multipath TCP in user space, on real packets.
-//!
-//! Owns everything outside the protocol. Links are TUN devices ([`Tun`]), Ethernet interfaces ([`Ethernet`]) and
-//! links inside the process ([`Pipe`]). A clock and a thread drive an endpoint ([`Driver`]). Sockets block
-//! ([`MptcpListener`], [`MptcpStream`]).
-//! The endpoint is the one that the simulator runs, unchanged. Never makes decisions of the protocol, and
-//! never configures the machine: the administrator sets addresses and routes of the devices.
-//!
-//! The kernel keeps one address of each device's subnet, the endpoint another:
-//!
-//! ```text
-//! ip tuntap add mptcp0 mode tun && ip addr add 10.88.0.1/24 dev mptcp0 && ip link set mptcp0 up
-//! ```
-//!
-//! ```no_run
-//! use std::io::{Read, Write};
-//!
-//! use mptcp_live::{Config, Driver, Interface, MptcpStream, Tun};
-//!
-//! let tun = Tun::open("mptcp0")?;
-//! let driver = Driver::start(vec![Interface::new(tun, ["10.88.0.2".parse()?])])?;
-//! let mut stream = MptcpStream::connect(&driver, "10.88.0.1:80".parse()?, Config::default())?;
-//! stream.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
-//! stream.shutdown_write()?;
-//! let mut answer = Vec::new();
-//! stream.read_to_end(&mut answer)?;
-//! println!("{} bytes over {} subflows", answer.len(), stream.info()?.subflows.len());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Keys, nonces and sequence numbers come from ChaCha20 with a seed from the kernel, since keys must be hard
-//! to guess (RFC 8684 section 3.1).
+#![doc = include_str!("../README.md")]
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
