@@ -61,7 +61,7 @@ loss = "1%"
 
 MACHINE = {
     "emulate", "every_option", "host", "host_persist", "host_setup", "host_top", "kernel_backend", "kernel_policies",
-    "kernel_tools", "live", "measure", "namespaces", "page_live", "planted_linux", "validate", "wire",
+    "kernel_tools", "live", "measure", "namespaces", "page_live", "planted_linux", "sockets", "validate", "wire",
 }  # fmt: skip
 """Test files that create namespaces, devices or kernel controllers; they run one after the other, because each checks
 for leftovers.

@@ -191,3 +191,120 @@ asyncio.run(main())
         "aiohttp",
     )
     assert output.split() == [b"2000000"] * 3
+
+
+STATES = """
+import errno, http.server, os, select, socket, threading, time
+from mptcplab.live.driver import Driver, Interface
+from mptcplab.live.sockets import replaced_sockets, socket_class
+
+far_driver = Driver([Interface("b1", "10.88.11.2"), Interface("b2", "10.88.12.2")])
+near_driver = Driver([Interface("a1", "10.88.1.2"), Interface("a2", "10.88.2.2")])
+Near, Far = socket_class(near_driver), socket_class(far_driver)
+
+def number(act, *arguments):
+    try:
+        act(*arguments)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return None
+
+def pair(listener):
+    client = Near(socket.AF_INET)
+    client.settimeout(10)
+    client.connect(listener.getsockname())
+    return client, listener.accept()[0]
+
+def resources():
+    return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+listener = Far(socket.AF_INET)
+listener.bind(("10.88.11.2", 0))
+assert listener.getsockname()[1] > 0, "bind reserves a port"
+listener.listen(2)
+port = listener.getsockname()[1]
+before = resources()
+
+# Errors have the numbers of the kernel.
+other = Far(socket.AF_INET)
+assert number(other.bind, ("10.88.11.2", port)) == "EADDRINUSE"
+assert number(other.bind, ("192.0.2.9", 80)) == "EADDRNOTAVAIL"
+other.close()
+del other
+client = Near(socket.AF_INET)
+assert number(client.recv, 1) == number(client.sendall, b"x") == number(client.getpeername) == "ENOTCONN"
+assert number(client.connect, ("127.0.0.1", 80)) == "ENETUNREACH"
+assert number(client.connect, ("10.88.11.2", 9)) == "ECONNREFUSED"
+client.close()
+
+# A connected socket cannot be connected again.
+client, server = pair(listener)
+assert number(client.connect, listener.getsockname()) == "EISCONN"
+client.sendall(b"still the first")
+assert server.recv(100) == b"still the first"
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+assert client.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+server.close()
+assert client.recv(1) == b""
+client.close()
+
+# A connection without blocking becomes writable, with its names or its error.
+for target, result in ((listener.getsockname(), 0), (("10.88.11.2", 9), errno.ECONNREFUSED)):
+    client = Near(socket.AF_INET)
+    client.setblocking(False)
+    assert client.connect_ex(target) == errno.EINPROGRESS
+    assert client.connect_ex(target) in (errno.EALREADY, errno.EISCONN)
+    assert select.select([], [client], [], 10)[1] == [client]
+    assert client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == result
+    if not result:
+        assert client.getpeername() == target and client.getsockname()[1] > 0
+        listener.accept()[0].close()
+    client.close()
+
+# Nothing is left, also of a client whose peer stays open.
+servers = []
+for _ in range(20):
+    client, server = pair(listener)
+    servers.append(server)
+    client.close()
+for server in servers:
+    server.close()
+limit = time.monotonic() + 20
+while resources() > before and time.monotonic() < limit:
+    time.sleep(0.1)
+assert resources() <= before, (resources(), before)
+
+# The end of a listener resets connections that were not accepted, and frees the port at once.
+waiting = Near(socket.AF_INET)
+waiting.settimeout(10)
+waiting.connect(listener.getsockname())
+time.sleep(0.3)
+listener.close()
+assert number(waiting.recv, 1) == "ECONNRESET"
+again = Far(socket.AF_INET)
+again.bind(("10.88.11.2", port))
+again.listen()
+
+# Servers at all addresses of both IP versions share a listener, and port 0 is known at once.
+with replaced_sockets(far_driver):
+    both = [socket.socket(family) for family in (socket.AF_INET6, socket.AF_INET)]
+    for one, host in zip(both, ("::", "0.0.0.0")):
+        one.bind((host, 7200))
+        one.listen()
+    web = http.server.HTTPServer(("10.88.11.2", 0), http.server.BaseHTTPRequestHandler)
+    assert web.server_port > 0
+
+# A driver that stops ends the servers with an error, slowly enough for a loop.
+far_driver.stop()
+time.sleep(0.2)
+start = time.monotonic()
+assert number(again.accept) == number(again.accept) == "ENOBUFS"
+assert time.monotonic() - start > 0.09
+near_driver.stop()
+print("all")
+"""
+
+
+def test_states_errors_and_leftovers_are_those_of_sockets(namespace: Namespace, tmp_path: Path) -> None:
+    (tmp_path / "states.py").write_text(STATES)
+    assert namespace.run(sys.executable, tmp_path / "states.py").stdout == b"all\n"
